@@ -139,81 +139,19 @@ TEST(ImportCategoryTest, FlagsCommunication) {
 
 // ---- PyTorch ----
 
-// One launch on thread 11, its kernel on stream 7 of device 0.
-std::string TorchEvents() {
-  return Event("user_annotation", "ProfilerStep#3",
-               Where(10, 11, "1000.000", "100.000"), "\"External id\":1") +
-         "," +
-         Event("cpu_op", "aten::mm", Where(10, 11, "1010.000", "50.000"),
-               "\"External id\":2,\"Sequence number\":5") +
-         "," +
-         Event("python_function", "m.py(1): f",
-               Where(10, 11, "1005.000", "70.000"), "\"Python id\":1") +
-         "," +
-         Event("cuda_runtime", "cudaLaunchKernel",
-               Where(10, 11, "1020.500", "5.000"), "\"correlation\":77") +
-         "," +
-         Event("kernel", "gemm", Where(0, 7, "1030.250", "20.125"),
-               "\"External id\":2,\"device\":0,\"stream\":7,"
-               "\"correlation\":77,\"grid\":[1,2,3]") +
-         "," +
-         Event("gpu_memcpy", "Memcpy HtoD", Where(0, 7, "1060.000", "1.000"),
-               "\"External id\":2,\"device\":0,\"stream\":7,"
-               "\"correlation\":999,\"bytes\":4096");
-}
-
-std::string TorchMetadata() {
-  return "{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":0,\"tid\":0,"
-         "\"args\":{\"labels\":\"GPU 0\"}},{\"name\":\"process_name\","
-         "\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"python3\"}},"
-         "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":7,"
-         "\"args\":{\"name\":\"stream 7 \"}}";
-}
-
-TEST(ImportTorchTest, JoinsKernelsWithTheirLaunches) {
+TEST(ImportTorchTest, AnOperatorStandsForALaunchThatIsNotThere) {
   Imported trace;
-  trace.Read(
-      "{\"baseTimeNanoseconds\":1000000,\"distributedInfo\":{\"rank\":3"
-      "},\"traceEvents\":[" +
-      TorchEvents() + "," + TorchMetadata() + "]}");
-  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
-  const ImportedRun &run = trace.run();
-  EXPECT_EQ(run.info.at("pid"), "10");
-  EXPECT_EQ(run.info.at("rank"), "3");
-  EXPECT_EQ(run.info.at("time_base_realtime_ns"), "2000000");
-  const ImportedEvent &kernel = run.The("gemm");
-  EXPECT_EQ(kernel.event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
-  EXPECT_EQ(kernel.thread, 11u);
-  EXPECT_EQ(kernel.event.start_ns, 20500u);
-  EXPECT_EQ(kernel.event.end_ns, 20500u);
-  EXPECT_EQ(kernel.event.device_start_ns, 30250u);
-  EXPECT_EQ(kernel.event.device_end_ns, 50375u);
-  EXPECT_EQ(kernel.device, "GPU0");
-  EXPECT_EQ(kernel.stream, "stream 7");
-  EXPECT_EQ(kernel.attributes, "{\"grid\":[1,2,3]}");
-  // Its launch is not there, so the operator it names stands for it.
-  const ImportedEvent &copy = run.The("Memcpy HtoD");
-  EXPECT_EQ(copy.event.start_ns, 10000u);
+  trace.ReadEvents(Event("cpu_op", "a", Where(10, 11, "5", "1")) + "," +
+                   Event("cpu_op", "aten::mm", Where(10, 11, "10", "50"),
+                         "\"External id\":2") +
+                   "," +
+                   Event("gpu_memcpy", "copy", Where(0, 7, "60", "1"),
+                         "\"External id\":2,\"correlation\":999,"
+                         "\"bytes\":4096"));
+  const ImportedEvent &copy = trace.run().The("copy");
+  EXPECT_EQ(copy.event.start_ns, 5000u);
   EXPECT_EQ(copy.thread, 11u);
   EXPECT_EQ(copy.work.bytes, 4096);
-  EXPECT_EQ(run.Total("lost"), 0u);
-}
-
-TEST(ImportTorchTest, KnowsStepsAndPython) {
-  Imported trace;
-  trace.ReadEvents(TorchEvents());
-  const ImportedRun &run = trace.run();
-  const ImportedEvent &step = run.The("ProfilerStep*");
-  EXPECT_EQ(step.event.value, 3);
-  EXPECT_EQ(step.event.flags, 0u);
-  EXPECT_EQ(step.thread, 11u);
-  EXPECT_EQ(run.The("aten::mm").event.depth, 1u);
-  EXPECT_EQ(run.The("cudaLaunchKernel").event.depth, 2u);
-  const ImportedEvent &python = run.The("m.py(1): f");
-  EXPECT_EQ(python.event.depth, 0u);
-  EXPECT_EQ(python.thread, 11u);
-  EXPECT_NE(python.event.lane, step.event.lane);
-  EXPECT_EQ(python.attributes, "");
 }
 
 TEST(ImportTorchTest, KeepsKernelsWithoutALaunch) {
@@ -246,36 +184,6 @@ TEST(ImportTorchTest, TakesTheLastLaunchBeforeOfSeveral) {
   EXPECT_TRUE(run.HasNote("2 device ranges with a correlation id of several"));
 }
 
-TEST(ImportTorchTest, GivesDeviceWorkToTheProcessThatLaunchedIt) {
-  Imported trace;
-  trace.ReadEvents(
-      Event("cuda_runtime", "l", Where(10, 1, "1", "1"), "\"correlation\":4") +
-      "," +
-      Event("cuda_runtime", "l", Where(20, 1, "2", "1"), "\"correlation\":5") +
-      "," + Event("kernel", "k", Where(0, 7, "5", "2"), "\"correlation\":5"));
-  ASSERT_EQ(trace.runs.size(), 2u);
-  EXPECT_TRUE(trace.runs[0].Named("k").empty());
-  EXPECT_EQ(trace.runs[1].The("k").event.start_ns, 1000u);
-}
-
-// PyTorch labels the processes 0 to 15 as devices, whether they are or not.
-TEST(ImportTorchTest, TellsAHostWithTheIdOfADevice) {
-  Imported trace;
-  trace.ReadEvents(
-      Event("cpu_op", "op", Where(1, 2, "1", "5")) + "," +
-      Event("cuda_runtime", "l", Where(1, 2, "2", "1"), "\"correlation\":4") +
-      "," +
-      Event("kernel", "k", Where(1, 7, "5", "2"),
-            "\"device\":1,\"correlation\":4") +
-      ",{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":1,\"args\":{"
-      "\"labels\":\"GPU 1\"}}");
-  const ImportedRun &run = trace.run();
-  EXPECT_EQ(run.The("op").event.kind, uint32_t{PPROF_KIND_RANGE});
-  EXPECT_EQ(run.The("op").event.end_ns, 5000u);
-  EXPECT_EQ(run.The("k").device, "GPU1");
-  EXPECT_EQ(run.The("k").thread, 2u);
-}
-
 TEST(ImportTorchTest, MarksWhatIsNoWorkOfADevice) {
   Imported trace;
   trace.ReadEvents(Event("user_annotation", "a", Where(1, 2, "1", "5"),
@@ -292,46 +200,6 @@ TEST(ImportTorchTest, MarksWhatIsNoWorkOfADevice) {
   EXPECT_EQ(found[at]->event.device_end_ns, 11000u);
   // A device time of 0 to 0 would be none.
   EXPECT_EQ(trace.run().The("first").event.device_end_ns, 1u);
-}
-
-TEST(ImportTorchTest, ReadsMemory) {
-  auto memory = [](const char *ts, const char *args) {
-    return std::string(
-               "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":"
-               "\"[memory]\",\"pid\":10,\"tid\":11,\"ts\":") +
-           ts + ",\"args\":{" + args + "}}";
-  };
-  Imported trace;
-  trace.ReadEvents(
-      memory("1",
-             "\"Bytes\":100,\"Total Allocated\":100,\"Total Reserved\":0,"
-             "\"Device Type\":0,\"Device Id\":-1") +
-      "," +
-      memory("2",
-             "\"Bytes\":512,\"Total Allocated\":512,\"Total Reserved\":"
-             "2048,\"Device Type\":1,\"Device Id\":1") +
-      "," +
-      memory("3",
-             "\"Bytes\":-512,\"Total Allocated\":0,\"Total Reserved\":"
-             "2048,\"Device Type\":1,\"Device Id\":1") +
-      "," +
-      memory("4",
-             "\"Bytes\":512,\"Total Allocated\":512,\"Total Reserved\":"
-             "4096,\"Device Type\":1,\"Device Id\":1"));
-  const ImportedRun &run = trace.run();
-  ASSERT_EQ(run.events.size(), 6u);
-  EXPECT_EQ(run.The("cpu").event.value, 100);
-  EXPECT_EQ(run.The("cpu").category, "Memory");
-  EXPECT_EQ(run.The("cpu").work.bytes, 100);
-  std::vector<const ImportedEvent *> gpu = run.Named("gpu:1");
-  ASSERT_EQ(gpu.size(), 5u);
-  EXPECT_EQ(gpu[0]->event.flags, 0u);
-  EXPECT_EQ(gpu[1]->event.flags, uint32_t{PPROF_FLAG_RESERVED});
-  EXPECT_EQ(gpu[1]->event.value, 2048);
-  EXPECT_EQ(gpu[1]->work.size, 0u);  // the first change is not known
-  EXPECT_EQ(gpu[2]->work.bytes, -512);
-  EXPECT_EQ(gpu[4]->event.value, 4096);
-  EXPECT_EQ(gpu[4]->work.bytes, 2048);
 }
 
 TEST(ImportTorchTest, PutsTheProfilersOwnWorkWhereItWas) {
@@ -437,93 +305,6 @@ std::string Paddle(const std::string &cat, const std::string &name,
   return Event(cat, name, where, args) + ",";
 }
 
-// Whole microseconds in ts, nanoseconds in start_time.
-std::string EveryKindOfPaddle() {
-  return "{\"schemaVersion\":\"1.0.2\",\"displayTimeUnit\":\"ms\","
-         "\"span_indx\":\"0\",\"traceEvents\":[" +
-         Paddle("ProfileStep", "ProfileStep#4[100.5 us]",
-                "\"pid\":9,\"tid\":\"12(Python)\",\"ts\":5000000,\"dur\":100.5",
-                "\"start_time\":\"0.000 us\",\"end_time\":\"100.500 us\"") +
-         Paddle("Operator", "matmul[40.250 us]",
-                "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000010,\"dur\":40.250",
-                "\"start_time\":\"10.125 us\",\"end_time\":\"50.375 us\","
-                "\"input_shapes\":{\"X\":[[2,3]]},\"callstack\":\"f\"") +
-         Paddle("CudaRuntime", "cudaLaunchKernel[5.000 us]",
-                "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000020,\"dur\":5.0",
-                "\"correlation id\":31,\"start_time\":\"20.250 us\","
-                "\"end_time\":\"25.250 us\"") +
-         "{\"ph\":\"s\",\"name\":\"launch\",\"cat\":\"async\",\"id\":31,"
-         "\"pid\":9,\"tid\":\"12(C++)\",\"ts\":5000022}," +
-         Paddle("Kernel", "gemm[20.000 us]",
-                "\"pid\":0,\"tid\":7,\"ts\":5000030,\"dur\":20.0",
-                "\"start_time\":\"30.750 us\",\"end_time\":\"50.750 us\","
-                "\"device\":0,\"stream\":7,\"correlation id\":31") +
-         Paddle("Memcpy", "MEMCPY_HtoD[1.000 us]",
-                "\"pid\":0,\"tid\":14,\"ts\":5000060,\"dur\":1.0",
-                "\"start_time\":\"60.000 us\",\"end_time\":\"61.000 us\","
-                "\"stream\":14,\"correlation id\":32,\"bytes\":64") +
-         "{\"ph\":\"i\",\"name\":\"[memory]\",\"cat\":\"Allocate\",\"pid\":9,"
-         "\"tid\":\"12(C++)\",\"ts\":5000015,\"args\":{\"place\":"
-         "\"Place(gpu:0)\",\"addr\":\"1\",\"increase_bytes\":256,"
-         "\"current_allocated\":512,\"current_reserved\":1024,"
-         "\"peak_allocated\":512,\"peak_reserved\":1024}},"
-         "{\"ph\":\"i\",\"name\":\"[memory]\",\"cat\":\"ReservedFree\",\"pid\":"
-         "9,"
-         "\"tid\":\"12(C++)\",\"ts\":5000070,\"args\":{\"place\":"
-         "\"Place(gpu:0)\",\"increase_bytes\":1024,\"current_allocated\":512,"
-         "\"current_reserved\":0}},"
-         "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":9,\"args\":{\"name\":"
-         "\"Process 9 "
-         "(CPU)\"}},{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":9,"
-         "\"tid\":\"12(Python)\",\"args\":{\"name\":"
-         "\"thread 12:worker(Python)\"}},{}],\"ExtraInfo\":{"
-         "\"System Cpu Utilization\":\"0.2250\","
-         "\"Process Cpu Utilization\":\"1.31\"}}";
-}
-
-TEST(ImportPaddleTest, ReadsItsLayout) {
-  Imported trace;
-  trace.Read(EveryKindOfPaddle());
-  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
-  const ImportedRun &run = trace.run();
-  EXPECT_EQ(run.info.at("pid"), "9");
-  EXPECT_EQ(run.info.at("time_base_realtime_ns"), "5000000000");
-  EXPECT_TRUE(run.HasNote("imported from a Paddle trace"));
-  const ImportedEvent &step = run.The("ProfileStep");
-  EXPECT_EQ(step.event.value, 4);
-  EXPECT_EQ(step.event.end_ns, 100500u);
-  EXPECT_EQ(step.thread, 12u);
-  EXPECT_EQ(step.lane, "worker");
-  const ImportedEvent &op = run.The("matmul");
-  EXPECT_EQ(op.event.lane, step.event.lane);
-  EXPECT_EQ(op.event.depth, 1u);
-  EXPECT_EQ(op.event.start_ns, 10125u);
-  EXPECT_EQ(op.event.end_ns, 50375u);
-  EXPECT_EQ(op.attributes,
-            "{\"input_shapes\":{\"X\":[[2,3]]},\"callstack\":\"f\"}");
-  const ImportedEvent &kernel = run.The("gemm");
-  EXPECT_EQ(kernel.event.start_ns, 20250u);
-  EXPECT_EQ(kernel.event.device_start_ns, 30750u);
-  EXPECT_EQ(kernel.event.device_end_ns, 50750u);
-  EXPECT_EQ(kernel.device, "GPU0");
-  EXPECT_EQ(run.The("MEMCPY_HtoD").device, "GPU0");
-  auto memory = run.Named("gpu:0");
-  ASSERT_EQ(memory.size(), 4u);
-  EXPECT_EQ(memory[0]->event.value, 512);
-  EXPECT_EQ(memory[0]->work.bytes, 256);
-  EXPECT_EQ(memory[1]->event.value, 1024);
-  EXPECT_EQ(memory[1]->event.flags, uint32_t{PPROF_FLAG_RESERVED});
-  EXPECT_EQ(memory[2]->work.size, 0u);
-  EXPECT_EQ(memory[3]->work.bytes, -1024);
-  EXPECT_EQ(memory[3]->event.value, 0);
-  // 1.31 of 100.5 us; 22.5 of 100.
-  EXPECT_EQ(run.Total("cpu_elapsed_ns"), 100500u);
-  EXPECT_EQ(run.Total("cpu_process_ns"), 131655u);
-  EXPECT_EQ(run.Total("cpu_system_busy_ticks"), 225000u);
-  EXPECT_EQ(run.Total("cpu_system_idle_ticks"), 775000u);
-  EXPECT_EQ(run.Total("lost"), 0u);
-}
-
 // After 16 s start_time is a float too coarse for its digits.
 TEST(ImportPaddleTest, TakesTsWhereStartTimeIsTooCoarse) {
   Imported trace;
@@ -550,33 +331,6 @@ TEST(ImportPaddleTest, SaysWhereAnUnescapedQuoteIs) {
   snprintf(offset, sizeof offset, "@0x%zx: ", before.size() + 11);
   EXPECT_NE(trace.message.find(offset), std::string::npos) << trace.message;
   EXPECT_EQ(trace.run().events.size(), 1u);
-}
-
-// ---- ONNX Runtime ----
-
-TEST(ImportOrtTest, ReadsItsLayout) {
-  Imported trace;
-  trace.Read(
-      "[\n{\"cat\" : \"Session\",\"pid\" :5,\"tid\" :6,\"dur\" :9,\"ts\" :100,"
-      "\"ph\" : \"X\",\"name\" :\"model_run\",\"args\" : {}},\n"
-      "{\"cat\" : \"Node\",\"pid\" :5,\"tid\" :6,\"dur\" :4,\"ts\" :106,"
-      "\"ph\" : \"X\",\"name\" :\"first_kernel_time\",\"args\" : {\"op_name\" "
-      ": \"MatMul\",\"provider\" : \"CPU\",\"mem_in_use_peak\" : \"1\","
-      "\"thread_scheduling_stats\" : {\"main_thread\": {\"core\": 2}}}},\n"
-      "{\"cat\" : \"Kernel\",\"pid\" :5,\"tid\" :6,\"dur\" :1,\"ts\" :108,"
-      "\"ph\" : \"X\",\"name\" :\"gemm\",\"args\" : {\"stream\" : 3}}\n]\n");
-  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
-  const ImportedRun &run = trace.run();
-  EXPECT_TRUE(run.HasNote("imported from an ONNX Runtime trace"));
-  const ImportedEvent &node = run.The("MatMul");
-  EXPECT_EQ(node.category, "Operator");
-  EXPECT_EQ(node.attributes, "{\"provider\":\"CPU\",\"node\":\"first\"}");
-  // Whole microseconds: it sticks out by one, which is cut.
-  EXPECT_EQ(node.event.depth, 1u);
-  EXPECT_EQ(node.event.end_ns, 9000u);
-  EXPECT_EQ(run.The("model_run").category, "Inference");
-  EXPECT_EQ(run.The("gemm").device, "GPU0");
-  EXPECT_EQ(run.The("gemm").event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
 }
 
 }  // namespace

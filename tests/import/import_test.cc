@@ -109,27 +109,6 @@ TEST(ImportTest, PairsBeginsAndEnds) {
   EXPECT_EQ(run.Total("clipped"), 1u);
 }
 
-TEST(ImportTest, EndsAtTheSameTimeInTheOrderOfTheFile) {
-  Imported trace;
-  trace.ReadEvents(At("B", "a", "0") + "," + At("E", "a", "5") + "," +
-                   At("B", "b", "5") + "," + At("E", "b", "5") + "," +
-                   At("B", "c", "5") + "," + At("E", "c", "9"));
-  const ImportedRun &run = trace.run();
-  EXPECT_EQ(run.The("a").event.end_ns, 5000u);
-  EXPECT_EQ(run.The("b").event.end_ns, 5000u);
-  EXPECT_EQ(run.The("c").event.end_ns, 9000u);
-  EXPECT_EQ(run.The("c").event.depth, 0u);
-  EXPECT_EQ(run.Total("unmatched"), 0u);
-}
-
-TEST(ImportTest, EndsRangesWithoutADurationWithTheTrace) {
-  Imported trace;
-  trace.ReadEvents(At("X", "open", "1") + "," + X("a", "2", "7"));
-  EXPECT_EQ(trace.run().The("open").event.end_ns, 8000u);
-  EXPECT_EQ(trace.run().The("open").event.flags, uint32_t{PPROF_FLAG_CLIPPED});
-  EXPECT_EQ(trace.run().The("a").event.depth, 1u);
-}
-
 TEST(ImportTest, KeepsRangesThatOverlapPartly) {
   Imported trace;
   trace.ReadEvents(X("p", "0", "100") + "," + X("a", "10", "10") + "," +
@@ -142,25 +121,6 @@ TEST(ImportTest, KeepsRangesThatOverlapPartly) {
   EXPECT_EQ(run.The("b").event.end_ns, 25000u);
   EXPECT_EQ(run.The("c").event.depth, 2u);
   EXPECT_TRUE(run.HasNote("1 ranges that overlap"));
-}
-
-TEST(ImportTest, NestsByLengthWhatStartsTogether) {
-  Imported trace;
-  trace.ReadEvents(X("inner", "0", "4") + "," + X("outer", "0", "10") + "," +
-                   X("beside", "10", "0") + "," + X("point", "4", "0"));
-  const ImportedRun &run = trace.run();
-  EXPECT_EQ(run.The("outer").event.depth, 0u);
-  EXPECT_EQ(run.The("inner").event.depth, 1u);
-  EXPECT_EQ(run.The("point").event.depth, 1u);
-  // What starts as another ends lies beside it.
-  EXPECT_EQ(run.The("beside").event.depth, 0u);
-}
-
-TEST(ImportTest, CountsNegativeDurationsAsInvalid) {
-  Imported trace;
-  trace.ReadEvents(X("a", "10", "-5") + "," + X("b", "20", "-5"));
-  EXPECT_EQ(trace.run().Total("invalid"), 2u);
-  EXPECT_EQ(trace.run().Total("recorded"), 2u);
 }
 
 TEST(ImportTest, PairsAsynchronousEventsById) {

@@ -213,6 +213,7 @@ def put_kernel(trace, is_paddle, name, tid, call, start, end, kind, stream, devi
 
 def put_memory(trace, is_paddle, kind, time, change, level, reserved, tid, device):
     if is_paddle:
+        change = abs(change) if time % 2000 else change  # some versions give the size
         trace.memory(kind, time, change, level, reserved, tid, f"Place(gpu:{device})")
     else:
         trace.memory(time, change, level, reserved, tid, device)

@@ -142,6 +142,8 @@ class Reader:
             if "place" in args:
                 place = re.sub(r"^Place\((.*)\)$", r"\1", args["place"])
                 change, levels = args["increase_bytes"], ("current_allocated", "current_reserved")
+                if event["cat"].endswith("Free"):
+                    change = -abs(change)
             else:
                 place = f"gpu:{args['Device Id']}" if args["Device Type"] else "cpu"
                 change, levels = args["Bytes"], ("Total Allocated", "Total Reserved")
