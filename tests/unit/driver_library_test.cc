@@ -34,26 +34,6 @@ TEST(OpenclLibraryTest, LibraryWithoutTheFunctionsIsRefused) {
                "or not the driver)");
 }
 
-TEST(CudaLibraryTest, MissingLibraryIsNamed) {
-  const char *const sonames[] = {"libpprof-no-such-cuda.so.1", nullptr};
-  ppi_driver_api api;
-  pprof_error error = {};
-  EXPECT_EQ(ppi_cuda_load(sonames, &api, &error), PPROF_STATUS_UNAVAILABLE);
-  EXPECT_STREQ(error.text,
-               "cuda: libpprof-no-such-cuda.so.1: cannot open shared object "
-               "file: No such file or directory");
-}
-
-TEST(CudaLibraryTest, LibraryWithoutTheFunctionsIsRefused) {
-  const char *const sonames[] = {"libm.so.6", nullptr};
-  ppi_driver_api api;
-  pprof_error error = {};
-  EXPECT_EQ(ppi_cuda_load(sonames, &api, &error), PPROF_STATUS_UNAVAILABLE);
-  EXPECT_STREQ(error.text,
-               "cuda: libm.so.6 has no function cuInit (too old, or not the "
-               "driver)");
-}
-
 bool MayWait(const std::string &function) {
   for (const char *word : {"Sync", "Wait", "HostFunc", "Callback"})
     if (function.find(word) != std::string::npos) return true;
