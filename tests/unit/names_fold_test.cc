@@ -4,7 +4,6 @@
 // in what is recovered; what is wanted is decided by the full name.
 #include <gtest/gtest.h>
 #include <pprof/mark.h>
-#include <pprof/pprof.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -16,14 +15,12 @@
 #include <set>
 
 #include "inject/inject.h"
-#include "log/recover/log_recover.h"
-#include "log_fixture.h"
 #include "mark/recorder.h"
 #include "names/names_area.h"
 #include "tests/support/long_run.h"
 #include "tests/support/patient_flush.h"
-#include "tests/support/recording_sink.h"
 #include "tests/support/report_text.h"
+#include "tests/unit/started_case.h"
 
 namespace pprof_test {
 namespace {
@@ -38,28 +35,8 @@ struct Row {
   }
 };
 
-class NamesFoldTest : public ::testing::Test {
+class NamesFoldTest : public StartedTest {
  protected:
-  void SetUp() override {
-    setenv("PPROF_RECLAIM", "0", 1);
-  }
-  void TearDown() override {
-    pprof_stop(nullptr);
-  }
-  std::string At(const std::string &name) const {
-    return folder_ / name;
-  }
-  void Start(const std::string &more) {
-    pplog::Spill(At("p.yaml"), "output: " + At("run.pplog") +
-                                   "\ncontrol: {socket: false}\n" + more);
-    pprof_error error = {""};
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_start(At("p.yaml").c_str(), &error))
-        << error.text;
-  }
-  static void Stop() {
-    pprof_error error = {""};
-    EXPECT_EQ(PPROF_STATUS_OK, pprof_stop(&error)) << error.text;
-  }
   static void Mark(const std::string &name) {
     pprof_push_name(name.c_str(), kCategory);
     pprof_pop();
@@ -69,16 +46,6 @@ class NamesFoldTest : public ::testing::Test {
       Mark("decode step " + std::to_string(i));
       if (i % 500 == 499) FlushPatiently(pprof_session_current());
     }
-  }
-  static Recording Events(const std::string &path) {
-    Recording read;
-    pprof_sink *sink = RecordingSink::Make(&read);
-    pprof_error error = {};
-    EXPECT_EQ(PPROF_STATUS_OK, pprof_log_read(path.c_str(), sink, &error))
-        << error.text;
-    RecordingSink::Destroy(sink);
-    EXPECT_FALSE(read.undefined_site);
-    return read;
   }
   // Rows of the category by name, as the report has them.
   static std::map<std::string, Row> RowsOf(const std::string &path) {
@@ -106,16 +73,6 @@ class NamesFoldTest : public ::testing::Test {
     }
     return sum;
   }
-  static std::string Recover(const std::string &path) {
-    ppi_recover_result result;
-    pprof_error error = {""};
-    EXPECT_EQ(PPROF_STATUS_OK,
-              ppi_recover(path.c_str(), nullptr, &result, &error))
-        << error.text;
-    return result.path;
-  }
-
-  pplog::Folder folder_;
 };
 
 using Rows = std::map<std::string, Row>;

@@ -4,7 +4,6 @@
 // from window to window, and as range and sum in the report.
 #include <gtest/gtest.h>
 #include <pprof/mark.h>
-#include <pprof/pprof.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -14,12 +13,10 @@
 #include <vector>
 
 #include "inject/inject.h"
-#include "log/recover/log_recover.h"
-#include "log_fixture.h"
 #include "mark/recorder.h"
 #include "spool/chunks.h"
-#include "tests/support/recording_sink.h"
 #include "tests/support/report_text.h"
+#include "tests/unit/started_case.h"
 
 namespace pprof_test {
 namespace {
@@ -40,28 +37,8 @@ void PrintTo(const Sums &sums, std::ostream *out) {
 // Of a row, by place, those that there are.
 using Places = std::map<size_t, Sums>;
 
-class NamesNumbersTest : public ::testing::Test {
+class NamesNumbersTest : public StartedTest {
  protected:
-  void SetUp() override {
-    setenv("PPROF_RECLAIM", "0", 1);
-  }
-  void TearDown() override {
-    pprof_stop(nullptr);
-  }
-  std::string At(const std::string &name) const {
-    return folder_ / name;
-  }
-  void Start(const std::string &more) {
-    pplog::Spill(At("p.yaml"), "output: " + At("run.pplog") +
-                                   "\ncontrol: {socket: false}\n" + more);
-    pprof_error error = {""};
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_start(At("p.yaml").c_str(), &error))
-        << error.text;
-  }
-  static void Stop() {
-    pprof_error error = {""};
-    EXPECT_EQ(PPROF_STATUS_OK, pprof_stop(&error)) << error.text;
-  }
   static void Push(const std::string &name) {
     pprof_inject_push_(0, nullptr, name.c_str(),
                        PPROF_INJECT_STYLE_(kCategory, 0));
@@ -76,15 +53,6 @@ class NamesNumbersTest : public ::testing::Test {
   static void Decode(int num, int from = 0) {
     for (int i = from; i < from + num; i++)
       Mark("decode step " + std::to_string(i));
-  }
-  static Recording Events(const std::string &path) {
-    Recording read;
-    pprof_sink *sink = RecordingSink::Make(&read);
-    pprof_error error = {};
-    EXPECT_EQ(PPROF_STATUS_OK, pprof_log_read(path.c_str(), sink, &error))
-        << error.text;
-    RecordingSink::Destroy(sink);
-    return read;
   }
   static Places PlacesOf(const std::string &path, const std::string &row) {
     Report report;
@@ -111,16 +79,6 @@ class NamesNumbersTest : public ::testing::Test {
     ADD_FAILURE() << name;
     return none;
   }
-  static std::string Recover(const std::string &path) {
-    ppi_recover_result result;
-    pprof_error error = {""};
-    EXPECT_EQ(PPROF_STATUS_OK,
-              ppi_recover(path.c_str(), nullptr, &result, &error))
-        << error.text;
-    return result.path;
-  }
-
-  pplog::Folder folder_;
 };
 
 // The names that came before the shape folded, and again, are among them.
