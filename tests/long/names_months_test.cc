@@ -29,6 +29,7 @@
 #include "pprof/session.h"
 #include "session/choice_session.h"
 #include "session/state/session_impl.h"
+#include "tests/long/months_case.h"
 #include "tests/support/long_run.h"
 
 namespace pprof_test {
@@ -181,20 +182,8 @@ void UseMany(uint64_t first, uint64_t num) {
   for (std::thread &thread : threads) thread.join();
 }
 
-class NamesMonthsTest : public ::testing::Test {
+class NamesMonthsTest : public LongSessionTest {
  protected:
-  void SetUp() override {
-    // One place for all that is allocated, so that it can be counted.
-    mallopt(M_ARENA_MAX, 1);
-    folder_ = ::testing::TempDir() + "/namesXXXXXX";
-    ASSERT_NE(nullptr, mkdtemp(&folder_[0]));
-    log_ = folder_ + "/run.pplog";
-  }
-  void TearDown() override {
-    pprof_session_destroy(session_);
-    unlink(log_.c_str());
-    rmdir(folder_.c_str());
-  }
   void Create(uint64_t memory = 0) {
     pprof_options options = {};
     options.size = sizeof options;
@@ -204,30 +193,6 @@ class NamesMonthsTest : public ::testing::Test {
               pprof_session_create(&options, &session_, &error_));
     ASSERT_EQ(PPROF_STATUS_OK, NothingFolds(session_));
   }
-  void Add(pprof_sink *sink) {
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_session_add_sink(session_, sink));
-  }
-  void AddLog() {
-    pprof_sink *sink = nullptr;
-    ASSERT_EQ(PPROF_STATUS_OK,
-              pprof_log_writer_create(log_.c_str(), &sink, &error_))
-        << error_.text;
-    Add(sink);
-  }
-  void Start() {
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_session_start(session_));
-  }
-  // And destroys it, before a sink that lies on the test's stack goes.
-  void Stop() {
-    ASSERT_EQ(PPROF_STATUS_OK, pprof_session_stop(session_, &error_))
-        << error_.text;
-    pprof_session_destroy(session_);
-    session_ = nullptr;
-  }
-
-  std::string folder_, log_;
-  pprof_session *session_ = nullptr;
-  pprof_error error_ = {};
 };
 
 TEST_F(NamesMonthsTest, EachRecordHasItsNameAndNothingGrows) {
