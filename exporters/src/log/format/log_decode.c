@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "file/buffer.h"
 
