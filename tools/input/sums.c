@@ -222,7 +222,7 @@ static void replace(const char *path, const ppi_buffer *file) {
   if (ppi_part_open(path, NULL, &part, NULL) != PPROF_STATUS_OK) return;
   // Another process may be writing it.
   bool is_written =
-      strcmp(ppi_base_name(part.path), ppi_base_name(path)) == 0 &&
+      strcmp(ppi_base_name(part.path.text), ppi_base_name(path)) == 0 &&
       ppi_write_all(part.fd, file->data, file->len) == 0 &&
       ppi_part_commit(&part) == 0;
   ppi_part_clear(&part, !is_written);
