@@ -62,7 +62,11 @@ TRUTHS = (
                                   "audit, 30.2 ms a request",
                                   "Halving audit raises the rate by at most 72 %"), ()),
     # Eight threads wait for two that embed for 10 ms; they give up after 30 ms, twice at most.
-    ("client_gives_up", (), ("embed is the limit: its 2 threads are busy 100 %",), ("balanced",)),
+    ("client_gives_up", (), ("embed is the limit: its 2 threads are busy 100 %",
+                             "at most 100 %; embed stays the limit."), ("balanced", "then embed")),
+    # Ten tasks fetch for 20 ms, parse and render for 5 ms on the thread of their event loop.
+    ("busy_event_loop", (), ("make render cheaper, or run it beside the event loop: "
+                             "`asyncio.to_thread(...)`, or in a process",), ("more threads",)),
     # Five steps of three hours.
     ("rate_zero", (), ("5 steps in 54000 s = 0.0000926/s",), ("= 0.00/s",)),
     ("rate_zero", ("--view", "stages", "--wide"), ("0.0000926 / 0.000123",), ()),
@@ -73,7 +77,8 @@ TRUTHS = (
     # Two calls of 25 ms, two of 2.5 ms.
     ("cold_half", ("--view", "stages", "--wide"), ("25.40 / 0 / -",), ("25.40 / 2 / 25.22",)),
     # The processor's time is asked a little outside of each range: 10.4 of 10 ms.
-    ("cpu_104", (), ("its thread is on a processor for 100 % of its time",), ("104 %",)),
+    ("cpu_104", (), ("its thread is on a processor for 100 % of its time",
+                     "Of the busy time 100 % is computing."), ("104 %",)),
     ("cpu_104", ("--view", "cpu", "--wide"), ("500.00 / 500.00 / 0.00 / 100.00",), ("104.00", "520.00")),
     # It rises for 60 % of the time, and stays.
     ("memory_levelled_off", (), ("100 steps in 1.00 s",), ("memory-grows", "a second")),

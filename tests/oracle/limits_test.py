@@ -101,7 +101,7 @@ class LimitsTest(case.Case):
             begins[i], ready[i] = free + 1, free + chance.randrange(3800, 4200)
         limit = case.Report(self.written(trace)).json["limit"]
         self.assertEqual(("unrecorded", "shared"), (limit["claim"], limit["verdict"]))
-        self.assertIn("take turns", limit["sentence"])
+        self.assertRegex(limit["sentence"], "take turns: .*a rate limit")
 
     def test_of_several_processes_the_one_that_limits_is_named(self):
         paths = [os.path.join(DATA, f"two_processes.{i}.json.gz") for i in range(2)]

@@ -86,6 +86,19 @@ TEST(FindingsInterpreterTest, WhatHeldTheLoopIsNamedWithWhoWaited) {
             FindingsReport(&feed).Text("held-loop"));
 }
 
+TEST(FindingsInterpreterTest, AHoldBesideNoOtherRequestSaysNoNumber) {
+  EventFeed feed = Requests(100, 0, 0);
+  pprof_event event = {};
+  event.kind = PPROF_KIND_COUNTER;
+  event.site = feed.Site("loop:early", kLoop);
+  event.lane = 1;
+  event.start_ns = event.end_ns = 500 * kMs;
+  event.value = 48;
+  feed.Add(1, event);
+  EXPECT_EQ("`early` kept the event loop for 48.0 ms.",
+            FindingsReport(&feed).Text("held-loop"));
+}
+
 TEST(FindingsInterpreterTest, AShortHoldIsNone) {
   EventFeed feed = Requests(100, 0, 0);
   pprof_event event = {};

@@ -57,7 +57,7 @@ void ppi_rule_held_loop(ppi_search *search) {
   ppi_finding *finding = ppi_search_add(
       search, PPI_PROBLEM, PPI_MAX((double)held->ns / wall_ns, 0.01));
   char waited[64] = "";
-  if (held->are_requests)
+  if (held->are_requests && held->waited)
     PPI_SAY(waited, ": %llu request%s waited", (unsigned long long)held->waited,
             held->waited == 1 ? "" : "s");
   PPI_SAY(finding->text, "`%s` kept the event loop for %s%s.",

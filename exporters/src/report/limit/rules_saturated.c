@@ -147,9 +147,12 @@ void ppi_limit_put_bound(ppi_limit_search *search, uint32_t station,
   ppi_words gain = ppi_words_percent(out->bound, 1);
   if (*out->next_limit)
     ppi_words_put(to, size,
-                  "Halving %s raises the rate by at most %s; then %s %slimits.",
-                  name.text, gain.text, ppi_words_name(out->next_limit).text,
-                  next == server ? "still " : "");
+                  next == server
+                      ? "Halving %s raises the rate by at most %s; %s stays "
+                        "the limit."
+                      : "Halving %s raises the rate by at most %s; then %s "
+                        "limits.",
+                  name.text, gain.text, ppi_words_name(out->next_limit).text);
   else
     ppi_words_put(to, size, "Halving %s raises the rate by at most %s.",
                   name.text, gain.text);
@@ -169,6 +172,28 @@ static void list_stages(const ppi_limit_model *model,
         to, size, "%s%s", i ? ", " : "",
         ppi_words_name(model->names[station->stages[i].name].text).text);
   }
+}
+
+// The part of its rows' work that is on a processor.
+static double computing(const ppi_limit_model *model,
+                        const ppi_station *station) {
+  double ns = 0;
+  for (size_t i = 0; i < station->num_rows; i++)
+    ns += (double)model->rows[station->rows[i]].cpu_ns;
+  return PPI_MIN(ns / (double)PPI_MAX(station->working_ns, 1), 1.0);
+}
+
+// Whether tasks wait for the station's only thread at their ends.
+static bool is_event_loop(const ppi_limit_model *model,
+                          const ppi_station *station) {
+  for (size_t i = 0; i < model->num_calls && station->servers == 1; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    const ppi_interval *wait = &model->waits[i];
+    if (call->row == station->rows[0] && call->flags & PPI_CALL_LOOSE &&
+        wait->from_ns < wait->to_ns && wait->to_ns == call->end_ns)
+      return true;
+  }
+  return false;
 }
 
 static void put_threads(ppi_limit_search *search, const ppi_station *station,
@@ -197,7 +222,16 @@ static void put_threads(ppi_limit_search *search, const ppi_station *station,
             threads, station->servers == 1 ? "s" : "", stages,
             station->servers == 1 ? "is" : "are", use.text, name.text,
             time.text, ppi_limit_a_unit(model), bound);
-  PPI_SAY(out->next, "make %s cheaper, or give it more threads.", name.text);
+  if (model->cpu >= 0)
+    PPI_ADD(out->sentence, " Of the busy time %s is computing.",
+            ppi_words_percent(computing(model, station), 1).text);
+  if (is_event_loop(model, station))
+    PPI_SAY(out->next,
+            "make %s cheaper, or run it beside the event loop: "
+            "`asyncio.to_thread(...)`, or in a process of its own.",
+            name.text);
+  else
+    PPI_SAY(out->next, "make %s cheaper, or give it more threads.", name.text);
 }
 
 // A thread with a queue of its own, while others that serve the same are free.

@@ -244,7 +244,7 @@ static void say_turns(ppi_limit_search *search, const ends *of) {
       "%s: %zu threads are all occupied, but they take turns: one call ends "
       "every "
       "%s. They share something that is not recorded: a lock, a connection, "
-      "an interpreter's lock.",
+      "a rate limit, an interpreter's lock.",
       list, threads, ppi_words_time(every_ns).text);
   PPI_SAY(out->next, "record what they wait for; more threads will not help.");
 }
