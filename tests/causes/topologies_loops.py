@@ -1,13 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with planted causes that go in rounds: training with loaders, with a device, and on
 several ranks."""
-from topologies import ALL, chain, pools_of, topology
+from topologies import ALL, chain, pauses, pools_of, topology
 from world import Unit
 
 
 def rounds(w, *steps, main="main", every=None):
     w.main = w.row(main)
     w.loop(w.main, steps, every)
+
+
+@topology("pause")
+def barrier_stops(w):
+    """Four threads compute a part of each round, and all stand still twice, for 5 % of the time."""
+    w.total = 250
+    pauses(w, 80, 700, 1300)
+    w.define("grad", 10)
+    w.define("reduce", 2)
+    inboxes = [w.queue(f"part {n}") for n in range(4)]
+    for number, inbox in enumerate(inboxes):
+        w.server(w.row(f"worker {number}"), inbox, "grad")
+
+    def parts(_, units):
+        back = w.queue("parts done")
+        for inbox in inboxes:
+            inbox.put_now((units[0], back))
+        for _ in inboxes:
+            yield from back.get()
+    rounds(w, parts, w.serve("reduce"))
 
 
 @topology("device")

@@ -270,13 +270,28 @@ bool ppi_limit_long_pauses(ppi_limit_search *search) {
   return true;
 }
 
-// With nothing saturated: part of the latency, or of the waiting that each
+// The most that halving a stage saves of the time.
+static double most_saved(const ppi_limit_model *model) {
+  double ns = 0;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (station->is_relevant && station->num_stages)
+      ns = PPI_MAX(ns, (double)station->stages[0].working_ns /
+                           (double)station->servers / 2);
+  }
+  return ns;
+}
+
+// With nothing saturated: more of the time of rounds than half of a stage; of
+// requests part of the latency, or of the waiting that each
 // pause leaves behind (L pauses a second, each of length l: L l^2 / 2 (1 - U)).
 bool ppi_limit_pauses(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
   if (!model->pauses.num || !model->time_ns || !blame->num_units) {
-    if (!model->pauses.num || pause_part(model) < 0.03) return false;
+    if (!model->pauses.num || pause_part(model) < 0.03 ||
+        (double)model->pause_ns < most_saved(model))
+      return false;
     say_pauses(search);
     return true;
   }
