@@ -202,32 +202,70 @@ static uint64_t start_of(const void *item) {
   return ((const ppi_range *)item)->start_ns;
 }
 
+// Ranges that nest come in the order of their ends, inner ones first. `sizes`
+// is room for numbers of rows. False: these rows do not, and `out` is not
+// filled.
+static bool order_nested(ppi_range *rows, size_t num, uint32_t *sizes,
+                         ppi_range *out) {
+  for (size_t i = 0; i < num; i++) {
+    size_t first = i;
+    while (first && rows[first - 1].start_ns >= rows[i].start_ns)
+      first -= sizes[first - 1];
+    sizes[i] = (uint32_t)(i + 1 - first);
+  }
+  // A row comes behind all rows that ended before it began, and those around.
+  size_t depth = 0;
+  uint32_t around = PPI_NO_RANGE;
+  for (size_t i = num; i-- > 0;) {
+    for (; around != PPI_NO_RANGE && around >= i + sizes[around]; depth--)
+      around = rows[around].parent;
+    rows[i].parent = around;
+    out[i + 1 - sizes[i] + depth] = rows[i];
+    if (sizes[i] == 1) continue;
+    around = (uint32_t)i;
+    depth++;
+  }
+  for (size_t i = 1; i < num; i++)
+    if (out[i - 1].start_ns >= out[i].start_ns &&
+        compare_rows(&out[i - 1], &out[i]) >= 0)
+      return false;
+  return true;
+}
+
+static void order_thread(ppi_range *rows, size_t num, uint32_t *sizes,
+                         ppi_range *out) {
+  if (order_nested(rows, num, sizes, out)) return;
+  ppi_sort(rows, num, sizeof *rows, start_of, compare_rows);
+  memcpy(out, rows, num * sizeof *rows);
+}
+
 // Sorts rows by thread and begin; rows that begin at `until_ns` or later come
 // last.
-static bool order_rows(ppi_range **rows, size_t num, uint32_t num_threads,
+static bool order_rows(ppi_range *rows, size_t num, uint32_t num_threads,
                        uint64_t until_ns, size_t *out_num) {
+  *out_num = 0;
+  if (!num) return true;
   size_t *places = ppi_alloc(((size_t)num_threads + 1) * sizeof *places);
-  ppi_range *from = *rows;
+  uint32_t *sizes = ppi_realloc(NULL, (num + 1) * sizeof *sizes);
   ppi_range *to = ppi_realloc(NULL, (num + 1) * sizeof *to);
-  if (!places || !to) {
-    ppi_free(places);
-    ppi_free(to);
-    return false;
+  bool done = places && sizes && to;
+  if (done) {
+    for (size_t i = 0; i < num; i++)
+      if (rows[i].start_ns < until_ns) places[rows[i].thread + 1]++;
+    for (size_t i = 0; i < num_threads; i++) places[i + 1] += places[i];
+    size_t later = *out_num = places[num_threads];
+    for (size_t i = 0; i < num; i++) {
+      bool is_reported = rows[i].start_ns < until_ns;
+      to[is_reported ? places[rows[i].thread]++ : later++] = rows[i];
+    }
+    for (size_t i = 0, first = 0; i < num_threads; first = places[i++])
+      order_thread(to + first, places[i] - first, sizes, rows + first);
+    memcpy(rows + *out_num, to + *out_num, (num - *out_num) * sizeof *rows);
   }
-  for (size_t i = 0; i < num; i++)
-    if (from[i].start_ns < until_ns) places[from[i].thread + 1]++;
-  for (size_t i = 0; i < num_threads; i++) places[i + 1] += places[i];
-  size_t later = *out_num = places[num_threads];
-  for (size_t i = 0; i < num; i++) {
-    bool is_reported = from[i].start_ns < until_ns;
-    to[is_reported ? places[from[i].thread]++ : later++] = from[i];
-  }
-  for (size_t i = 0, first = 0; i < num_threads; first = places[i++])
-    ppi_sort(to + first, places[i] - first, sizeof *to, start_of, compare_rows);
   ppi_free(places);
-  ppi_free(from);
-  *rows = to;
-  return true;
+  ppi_free(sizes);
+  ppi_free(to);
+  return done;
 }
 
 static bool is_nested(const ppi_range *row) {
@@ -488,10 +526,9 @@ static bool tell(ppi_table_fill *fill, uint64_t until_ns) {
         PPI_MAX(fill->reported_ns,
                 fill->last_ns - PPI_MIN(fill->last_ns, 2 * fill->batch_ns));
   all_ns = PPI_MIN(all_ns, until_ns);
-  bool done = order_rows(&fill->rows, fill->num_rows,
+  bool done = order_rows(fill->rows, fill->num_rows,
                          (uint32_t)fill->ids.num_threads, all_ns, &reported);
   if (!done) return false;
-  fill->rows_capacity = fill->num_rows + 1;
   nest_rows(fill->rows, reported);
   if (!fill->is_full) mark_open(fill->rows, reported, all_ns);
   done = hand_over(fill, reported, all_ns);
