@@ -84,12 +84,21 @@ static inline void ppi_histogram_stretch(ppi_histogram *histogram,
 bool ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value);
 
 // Octave 0 has a bucket for each value below 128. Octave k >= 1 divides
-// [2^(k+6), 2^(k+7)) into 64 equal steps.
+// [2^(k+6), 2^(k+7)) into 64 equal steps. NULL: ppi_histogram_add_slow makes
+// the value's bucket, if it needs one.
+static inline uint64_t *ppi_histogram_bucket(const ppi_histogram *histogram,
+                                             uint64_t value) {
+  uint64_t **octaves = histogram->octaves;
+  if (PPI_UNLIKELY(!octaves)) return NULL;
+  if (value < 128) return octaves[0] ? &octaves[0][value] : NULL;
+  int octave = 57 - __builtin_clzll(value);
+  uint64_t *counts = octaves[octave];
+  return counts ? &counts[(value >> octave) & 63] : NULL;
+}
 static inline bool ppi_histogram_add(ppi_histogram *histogram, uint64_t value) {
-  int octave = value < 128 ? 0 : 57 - __builtin_clzll(value);
-  uint64_t *counts = histogram->octaves ? histogram->octaves[octave] : NULL;
-  if (!counts) return ppi_histogram_add_slow(histogram, value);
-  counts[octave ? (value >> octave) & 63 : value]++;
+  uint64_t *bucket = ppi_histogram_bucket(histogram, value);
+  if (!bucket) return ppi_histogram_add_slow(histogram, value);
+  ++*bucket;
   ppi_histogram_stretch(histogram, value);
   histogram->n++;
   return true;

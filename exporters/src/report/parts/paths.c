@@ -51,23 +51,40 @@ static bool add_time(ppi_run_path *path, uint64_t length_ns, bool is_cut) {
   return ppi_histogram_add(&path->times, length_ns);
 }
 
+// Where the histogram has a bucket, the spread alone counts and has the
+// extremes until join_rest.
+static inline bool add_rest(ppi_run_path *path, uint64_t ns) {
+  uint64_t *bucket = ppi_histogram_bucket(&path->rest_times, ns);
+  ppi_spread_add(&path->rest, ns);
+  if (PPI_UNLIKELY(!bucket))
+    return ppi_histogram_add_slow(&path->rest_times, ns);
+  ++*bucket;
+  return true;
+}
+
+static void join_rest(ppi_run_path *path) {
+  path->rest_times.n = path->rest.n;
+  path->rest_times.min = path->rest.min;
+  path->rest_times.max = path->rest.max;
+}
+
 bool ppi_paths_count(ppi_paths *paths) {
+  const ppi_path_length *length = paths->lengths;
+  const ppi_path_length *end = length + paths->num_lengths;
   bool done = true;
-  for (size_t i = 0; i < paths->num_lengths && done; i++) {
-    const ppi_path_length *length = &paths->lengths[i];
+  for (; length != end && done; length++) {
     ppi_run_path *path = &paths->items[length->number - 1];
-    if (PPI_UNLIKELY(length->flags & (PPI_BUFFERED_COUNTED))) {
-      done = add_time(path, length->ns, length->flags & PPI_BUFFERED_CUT);
-      continue;
-    }
-    ppi_spread_add(&path->rest, length->ns);
-    done = ppi_histogram_add(&path->rest_times, length->ns);
+    done = PPI_LIKELY(!(length->flags & PPI_BUFFERED_COUNTED))
+               ? add_rest(path, length->ns)
+               : add_time(path, length->ns, length->flags & PPI_BUFFERED_CUT);
   }
   paths->num_lengths = 0;
   return done;
 }
 
 static bool add_path(ppi_run_path *path, ppi_run_path *from) {
+  join_rest(path);
+  join_rest(from);
   path->inner_ns += from->inner_ns;
   path->wall_ns += from->wall_ns;
   ppi_spread_merge(&path->rest, &from->rest);
@@ -106,6 +123,7 @@ bool ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages) {
   bool done = ppi_paths_count(paths);
   for (size_t i = 0; i < paths->num && done; i++) {
     ppi_run_path *path = &paths->items[i];
+    join_rest(path);
     if (!path->rest.n) continue;
     ppi_run_site *site = ids->sites.items[path->site];
     done = stages ? tell(path, &site->host_first_calls.rest,
