@@ -30,10 +30,8 @@ class HoldTest : public testing::Test {
     ppi_hold_pool_clear(&pool_);
   }
   void Add(const ppi_buffered &range) {
-    bool added = range.flags
-                     ? ppi_hold_add_slow(&hold_, &pool_, &range)
-                     : ppi_hold_add(&hold_, &pool_, range.start_ns,
-                                    range.end_ns, range.site, range.depth);
+    bool added = range.flags ? ppi_hold_add_slow(&hold_, &pool_, &range)
+                             : ppi_hold_add(&hold_, &pool_, &range);
     ASSERT_TRUE(added);
   }
   static std::vector<ppi_buffered> Read(const ppi_hold &hold) {
@@ -149,9 +147,10 @@ TEST_F(HoldTest, KnowsWhetherItIsBehind) {
   ppi_hold before = {};
   Add({10, 20, 1, 0, 0});
   EXPECT_TRUE(ppi_hold_is_behind(&hold_, &before));
-  ASSERT_TRUE(ppi_hold_add(&before, &pool_, 1, 19, 1, 0));
+  const ppi_buffered ahead = {1, 19, 1, 0, 0}, beside = {19, 20, 1, 0, 0};
+  ASSERT_TRUE(ppi_hold_add(&before, &pool_, &ahead));
   EXPECT_TRUE(ppi_hold_is_behind(&hold_, &before));
-  ASSERT_TRUE(ppi_hold_add(&before, &pool_, 19, 20, 1, 0));
+  ASSERT_TRUE(ppi_hold_add(&before, &pool_, &beside));
   EXPECT_FALSE(ppi_hold_is_behind(&hold_, &before));
   ppi_hold_clear(&before, &pool_);
 }

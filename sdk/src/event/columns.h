@@ -21,7 +21,7 @@ typedef struct ppi_column_row {
 
 typedef struct ppi_column_shape {
   pprof_event event;  // without times
-  uint64_t count;     // of the rows that are not whole
+  uint64_t count;     // of its rows, whole ones, too
 } ppi_column_shape;
 
 typedef struct ppi_columns {

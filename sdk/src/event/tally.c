@@ -81,27 +81,20 @@ static size_t count_lane(const pprof_batch *batch, size_t from, uint32_t lane,
   return i;
 }
 
-static pprof_status count_many(ppi_tally *tally, const pprof_event *event,
-                               uint64_t num) {
-  pprof_status status = make_room(tally, event->lane);
-  if (status != PPROF_STATUS_OK) return status;
-  uint64_t *row = tally->lanes[event->lane];
-  row[PPI_TOTAL_RECORDED] += num;
-  row[PPI_TOTAL_INVALID] += is_invalid(event);
-  count_flags(row, event->flags, num);
-  return PPROF_STATUS_OK;
-}
-
 static pprof_status count_columns(ppi_tally *tally,
                                   const ppi_columns *columns) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < columns->num_shapes && !status; i++)
-    if (columns->shapes[i].count)
-      status = count_many(tally, &columns->shapes[i].event,
-                          columns->shapes[i].count);
-  for (size_t i = 0; i < columns->num_events && !status; i++)
-    status = count_many(tally, &columns->events[i], 1);
-  return status;
+  for (size_t i = 0; i < columns->num_shapes; i++) {
+    const ppi_column_shape *shape = &columns->shapes[i];
+    pprof_status status = make_room(tally, shape->event.lane);
+    if (status != PPROF_STATUS_OK) return status;
+    uint64_t *row = tally->lanes[shape->event.lane];
+    row[PPI_TOTAL_RECORDED] += shape->count;
+    count_flags(row, shape->event.flags, shape->count);
+  }
+  for (size_t i = 0; i < columns->num_events; i++)
+    if (PPI_UNLIKELY(is_invalid(&columns->events[i])))
+      tally->lanes[columns->events[i].lane][PPI_TOTAL_INVALID]++;
+  return PPROF_STATUS_OK;
 }
 
 pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch) {

@@ -258,6 +258,7 @@ static inline bool read_event(ppi_run_decoder *decoder, columns *in,
   const ppi_shape *shape = &model->shapes[token];
   row->at = token;
   row->is_whole = false;
+  decoder->shapes[token].count++;
   if (PPI_LIKELY(shape->form & PPI_FORM_NESTED))
     read_nested(model, in, shape->depth, row);
   else
@@ -266,7 +267,6 @@ static inline bool read_event(ppi_run_decoder *decoder, columns *in,
   bool has_rest = shape->form & ~(uint32_t)PPI_FORM_NESTED;
   if (PPI_UNLIKELY(has_rest || row->end_ns + 1 <= row->start_ns))
     return read_whole(decoder, in, shape, flows, row);
-  decoder->shapes[token].count++;
   return true;
 }
 
@@ -286,8 +286,9 @@ static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
   ppi_cursor *tokens = &in->at[PPI_COLUMN_TOKENS];
   flow_list flows = {NULL, 0};
   uint32_t before_last = 0, last = 0;  // tokens + 1
-  uint64_t hits = ppi_cursor_left(tokens) ? ppi_cursor_varint(tokens) : 0;
-  for (uint32_t i = 0; i < num_events; i++) {
+  uint64_t hits = tokens->at < tokens->end ? ppi_cursor_varint(tokens) : 0;
+  ppi_column_row *row = decoder->rows, *end = row + num_events;
+  for (; row < end; row++) {
     uint16_t *predicted = ppi_log_model_predicted(model, before_last, last);
     before_last = last;
     last = *predicted;  // 0: no guess yet
@@ -295,15 +296,14 @@ static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
       if (!last) return PPROF_STATUS_CORRUPT;
       hits--;
     } else {
-      if (!ppi_cursor_left(tokens)) return PPROF_STATUS_CORRUPT;
       uint32_t token;
       pprof_status status = read_token(decoder, in, &token);
       if (status != PPROF_STATUS_OK) return status;
-      if (ppi_cursor_left(tokens)) hits = ppi_cursor_varint(tokens);
+      if (tokens->at < tokens->end) hits = ppi_cursor_varint(tokens);
       last = token + 1;
       *predicted = (uint16_t)last;
     }
-    if (!read_event(decoder, in, last - 1, &flows, &decoder->rows[i]))
+    if (!read_event(decoder, in, last - 1, &flows, row))
       return PPROF_STATUS_CORRUPT;
   }
   return check_end(in, hits);

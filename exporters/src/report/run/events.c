@@ -152,8 +152,8 @@ static inline bool take_nested(ppi_run *run, ppi_run_lane *lane,
       !run->details.paths || ppi_event_counts_later(run, site, event);
   if (PPI_LIKELY(is_reported && needs_no_flags(event, site))) {
     ppi_accounts_reach(&run->accounts, start_ns, end_ns);
-    return ppi_hold_add(&lane->nested, &run->ids.pool, start_ns, end_ns,
-                        event->site, event->depth);
+    const ppi_buffered buffered = ppi_buffered_of(event, 0);
+    return ppi_hold_add(&lane->nested, &run->ids.pool, &buffered);
   }
   const ppi_buffered buffered =
       ppi_buffered_of(event, buffered_flags(event, site) |
@@ -521,11 +521,11 @@ static pprof_status take_events(ppi_run *run, const pprof_batch *batch,
   return status;
 }
 
-static bool forget_sites(ppi_plain_sites *plain, const pprof_batch *batch) {
+static bool forget_shapes(ppi_plain_shapes *plain, const pprof_batch *batch) {
   const ppi_columns *columns = ppi_columns_of(batch);
   if (!columns) return true;
   plain->num = 0;
-  return PPI_REACH(plain->sites, plain->num, plain->capacity,
+  return PPI_REACH(plain->items, plain->num, plain->capacity,
                    columns->num_shapes);
 }
 
@@ -552,7 +552,8 @@ static pprof_status take_numbered(ppi_run *run, const pprof_batch *batch,
 pprof_status ppi_run_events(ppi_run *run, const pprof_batch *batch) {
   if (batch->lane >= PPI_RUN_MAX_ID) return PPROF_STATUS_CORRUPT;
   ppi_run_lane *lane = ppi_event_lane(run, batch->lane);
-  if (!lane || !forget_sites(&run->plain, batch)) return PPROF_STATUS_NO_MEMORY;
+  if (!lane || !forget_shapes(&run->plain, batch))
+    return PPROF_STATUS_NO_MEMORY;
   run->has_events |= batch->num_events > 0;
   return run->labels.is_used ? take_numbered(run, batch, lane)
                              : take_events(run, batch, lane);

@@ -158,7 +158,7 @@ void ppi_run_clear(ppi_run *run) {
   ppi_free(run->steps.buffered.items);
   ppi_free(run->sweep.borders.times_ns);
   ppi_free(run->work.items);
-  ppi_free(run->plain.sites);
+  ppi_free(run->plain.items);
   ppi_free(run->listed.items);
   ppi_free(run->windows.items);
   ppi_free(run->window_indexes);

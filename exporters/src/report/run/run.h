@@ -65,18 +65,23 @@ typedef struct ppi_handover {
   bool has_dropped;      // paths beyond the bound: which, depends on the order
 } ppi_handover;
 
-// The sites of a batch's shapes whose events are plain; NULL: not known, none.
-typedef struct ppi_plain_sites {
-  ppi_run_site **sites;
+// The shapes of a batch whose events are plain.
+typedef struct ppi_plain_shape {
+  ppi_run_site *site;  // NULL: not known, or not plain
+  uint64_t word;       // of a hold, without times
+} ppi_plain_shape;
+
+typedef struct ppi_plain_shapes {
+  ppi_plain_shape *items;  // by shape
   size_t num, capacity;
-} ppi_plain_sites;
+} ppi_plain_shapes;
 
 typedef struct ppi_run {
   ppi_report_details details;
   size_t num_courses;  // devices that have one
   ppi_run_ids ids;
   ppi_run_labels labels;
-  ppi_plain_sites plain;
+  ppi_plain_shapes plain;
   ppi_work_list work;
   ppi_queues queues;
   ppi_serving_run serving;

@@ -76,29 +76,38 @@ int ppi_buffered_order(const ppi_buffered *a, const ppi_buffered *b);
 bool ppi_hold_add_slow(ppi_hold *hold, ppi_hold_pool *pool,
                        const ppi_buffered *range);
 
-// ppi_hold_add needs an end that is not before the start. ppi_hold_add_slow
-// checks the order of ranges that end together.
-static inline bool ppi_hold_add(ppi_hold *hold, ppi_hold_pool *pool,
-                                uint64_t start_ns, uint64_t end_ns,
-                                uint32_t site, uint32_t depth) {
+// ppi_hold_word answers the word of site and depth, which fit.
+static inline uint64_t ppi_hold_word(uint32_t site, uint32_t depth) {
+  return (uint64_t)site << 47 | (uint64_t)depth << 18;
+}
+
+// ppi_hold_add_word adds a range without flags if it takes a word. Its end is
+// not before its start.
+static inline bool ppi_hold_add_word(ppi_hold *hold, uint64_t start_ns,
+                                     uint64_t end_ns, uint64_t word) {
   ppi_hold_page *page = hold->last;
-  if (PPI_LIKELY(page && page->num_words < page->capacity)) {
-    uint64_t later_ns = end_ns - page->last_end_ns;
-    uint64_t length_ns = end_ns - start_ns;
-    if (PPI_LIKELY(
-            end_ns > page->last_end_ns && later_ns <= PPI_HOLD_MOST_LATER &&
-            length_ns <= PPI_HOLD_MOST_LENGTH && ppi_hold_fits(site, depth))) {
-      page->words[page->num_words++] = (uint64_t)site << 47 | length_ns << 26 |
-                                       (uint64_t)depth << 18 | later_ns;
-      page->last_end_ns = end_ns;
-      if (start_ns < page->min_start_ns) page->min_start_ns = start_ns;
-      hold->last_start_ns = start_ns;
-      return true;
-    }
-  }
-  ppi_buffered range = {start_ns, end_ns, site,
-                        (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX), 0};
-  return ppi_hold_add_slow(hold, pool, &range);
+  if (PPI_UNLIKELY(!page || page->num_words >= page->capacity)) return false;
+  uint64_t later_ns = end_ns - page->last_end_ns;
+  uint64_t length_ns = end_ns - start_ns;
+  if (PPI_UNLIKELY(end_ns <= page->last_end_ns ||
+                   later_ns > PPI_HOLD_MOST_LATER ||
+                   length_ns > PPI_HOLD_MOST_LENGTH))
+    return false;
+  page->words[page->num_words++] = word | length_ns << 26 | later_ns;
+  page->last_end_ns = end_ns;
+  if (start_ns < page->min_start_ns) page->min_start_ns = start_ns;
+  hold->last_start_ns = start_ns;
+  return true;
+}
+
+// ppi_hold_add needs an end that is not before the start, and no flags.
+// ppi_hold_add_slow checks the order of ranges that end together.
+static inline bool ppi_hold_add(ppi_hold *hold, ppi_hold_pool *pool,
+                                const ppi_buffered *range) {
+  return (ppi_hold_fits(range->site, range->depth) &&
+          ppi_hold_add_word(hold, range->start_ns, range->end_ns,
+                            ppi_hold_word(range->site, range->depth))) ||
+         ppi_hold_add_slow(hold, pool, range);
 }
 
 // ppi_buffered_is_passed: the whole range lies before the horizon; an empty
