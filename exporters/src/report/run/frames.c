@@ -93,7 +93,7 @@ static bool use_device(ppi_run *run, ppi_run_lane *lane,
   return done;
 }
 
-bool ppi_frames_meet(ppi_run *run, ppi_run_lane *lane, uint64_t until_ns) {
+bool ppi_frames_meet_some(ppi_run *run, ppi_run_lane *lane, uint64_t until_ns) {
   ppi_run_thread *thread = lane->thread;
   bool done = true;
   while (lane->num_points && done) {

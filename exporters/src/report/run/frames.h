@@ -21,7 +21,13 @@ static inline bool ppi_is_kernel_or_copy(const ppi_point *point) {
 
 // ppi_frames_meet goes back over the points at or after `until_ns` that the
 // lane has not passed.
-bool ppi_frames_meet(ppi_run *run, ppi_run_lane *lane, uint64_t until_ns);
+bool ppi_frames_meet_some(ppi_run *run, ppi_run_lane *lane, uint64_t until_ns);
+static inline bool ppi_frames_meet(ppi_run *run, ppi_run_lane *lane,
+                                   uint64_t until_ns) {
+  const ppi_point *points = lane->thread->scopes.points;
+  return !lane->num_points || points[lane->num_points - 1].time_ns < until_ns ||
+         ppi_frames_meet_some(run, lane, until_ns);
+}
 
 // ppi_frames_place returns how many frames lie below the range's. Frames are in
 // order of start. Frames that begin later and overlap the range partly stay

@@ -186,7 +186,7 @@ static inline bool nest_range(sweep *at, ppi_run_lane *lane,
   bool is_nested = !(range->flags & PPI_BUFFERED_LOOSE);
   size_t place = 0;
   if (is_nested) {
-    if (lane->num_points) done = ppi_frames_meet(run, lane, range->end_ns);
+    done = ppi_frames_meet(run, lane, range->end_ns);
     place = ppi_frames_place(lane, range);
   }
   if (done && ppi_allocations_any(&run->allocations))
@@ -249,21 +249,40 @@ static inline bool meet_any(sweep *at, const ppi_merge_cursor *top) {
          nest_range(at, top->lane, range, is_released(at, range));
 }
 
+// Whether plain ranges of the lane, from `top` on, are swept without a look at
+// points: those behind are passed, and the ranges begin after all others.
+static bool pass_points(sweep *at, const ppi_merge_cursor *top,
+                        ppi_plain_sweep *plain, bool *out_done) {
+  ppi_run *run = at->run;
+  ppi_run_lane *lane = top->lane;
+  plain->from_ns = at->from_ns;
+  if (!run->sweep.any_points) return true;
+  if (top->range.flags || !lane->thread->number ||
+      ppi_allocations_any(&run->allocations))
+    return false;
+  *out_done = ppi_frames_meet(run, lane, top->range.end_ns);
+  if (!lane->num_points) return *out_done;
+  uint64_t last_ns = lane->thread->scopes.points[lane->num_points - 1].time_ns;
+  plain->from_ns = PPI_MAX(at->from_ns, PPI_MIN(last_ns, UINT64_MAX - 1) + 1);
+  return *out_done;
+}
+
 static bool walk(sweep *at) {
   bool done = true;
   const ppi_run *run = at->run;
   ppi_plain_sweep plain = {at->run, at->from_ns, at->horizon_ns};
   bool has_paths_alone = run->details.paths && !run->details.operator_parts &&
-                         !run->details.one_way && !run->sweep.any_points;
+                         !run->details.one_way;
   for (;;) {
     ppi_merge_cursor *top = ppi_merge_top(&at->merge);
     if (!top) return true;
     uint64_t rest_ns = ppi_merge_rest(&at->merge);
     do {
-      if (has_paths_alone && ppi_sweep_is_plain(&plain, &top->range)) {
+      if (has_paths_alone && pass_points(at, top, &plain, &done) &&
+          ppi_sweep_is_plain(&plain, &top->range)) {
         done = ppi_sweep_plain(&plain, &at->merge, top, rest_ns);
       } else {
-        done = meet_any(at, top);
+        done = done && meet_any(at, top);
         ppi_merge_next(&at->merge, top);
       }
       if (!done) return false;
