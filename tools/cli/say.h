@@ -52,6 +52,9 @@ size_t ppi_tool_number(ppi_map *map, ppi_map_key key);
 // PPI_MUST_ROOM makes room as PPI_ROOM (base/mem.h) does.
 #define PPI_MUST_ROOM(items, capacity, need) \
   ppi_tool_must(PPI_ROOM(items, capacity, need) ? (void *)(items) : NULL)
+// PPI_MUST_PUSH appends as PPI_PUSH does.
+#define PPI_MUST_PUSH(items, num, capacity, ...) \
+  ppi_tool_must(PPI_PUSH(items, num, capacity, __VA_ARGS__) ? (items) : NULL)
 // PPI_MUST_REACH makes room for an item at `id`. Items from `num` on are zero.
 #define PPI_MUST_REACH(items, num, capacity, id)                         \
   for (PPI_MUST_ROOM(items, capacity, (size_t)(id) + 1); (num) <= (id);) \

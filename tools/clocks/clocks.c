@@ -64,8 +64,8 @@ struct ppi_clocks {
   int64_t base_ns;
 };
 
-// Room for one more, which is not counted yet.
-#define ROOM(list) PPI_MUST_ROOM((list).items, (list).capacity, (list).num + 1)
+#define PUSH(list, ...) \
+  PPI_MUST_PUSH((list).items, (list).num, (list).capacity, __VA_ARGS__)
 
 static ppi_clocks *clocks_of(pprof_sink *sink) {
   return (ppi_clocks *)((char *)sink - offsetof(ppi_clocks, sink));
@@ -76,10 +76,9 @@ static ppi_clocks *clocks_of(pprof_sink *sink) {
 static int host_of(ppi_clocks *clocks, const char *name) {
   for (size_t i = 0; i < clocks->hosts.num; i++)
     if (strcmp(clocks->hosts.items[i].name, name) == 0) return (int)i;
-  ROOM(clocks->hosts);
-  clocks->hosts.items[clocks->hosts.num] =
-      (ppi_clocks_host){.name = ppi_tool_must(ppi_strdup(name))};
-  return (int)clocks->hosts.num++;
+  PUSH(clocks->hosts,
+       (ppi_clocks_host){.name = ppi_tool_must(ppi_strdup(name))});
+  return (int)clocks->hosts.num - 1;
 }
 
 static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
@@ -88,10 +87,8 @@ static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   const char *host = pprof_run_info_text(info, "host");
   clocks->base_ns = base ? strtoll(base, NULL, 10) : 0;
   clocks->pieces.num = clocks->sites.num = 0;
-  ROOM(clocks->runs);
   bool is_known = clocks->base_ns > 0 && host && *host;
-  clocks->runs.items[clocks->runs.num++] =
-      is_known ? host_of(clocks, host) : NO_HOST;
+  PUSH(clocks->runs, is_known ? host_of(clocks, host) : NO_HOST);
   return PPROF_STATUS_OK;
 }
 
@@ -101,10 +98,8 @@ static pprof_status take_define(pprof_sink *sink,
   uint32_t id = pprof_definition_id(definition);
   if (pprof_definition_get_kind(definition) != PPROF_DEFINITION_SITE)
     return PPROF_STATUS_OK;
-  while (clocks->sites.num <= id) {
-    ROOM(clocks->sites);
-    clocks->sites.items[clocks->sites.num++] = (site){0};
-  }
+  PPI_MUST_REACH(clocks->sites.items, clocks->sites.num, clocks->sites.capacity,
+                 id);
   const char *name = pprof_definition_name(definition);
   uint32_t category = pprof_definition_parent(definition);
   clocks->sites.items[id] =
@@ -124,14 +119,13 @@ static void add_event(ppi_clocks *clocks, const pprof_event *event) {
   bool is_call =
       at->is_collective || (event->flags & PPROF_FLAG_COMMUNICATION) != 0;
   if (at->is_step ? event->value < 0 : !is_call) return;
-  ROOM(clocks->pieces);
-  clocks->pieces.items[clocks->pieces.num++] =
-      (piece){.begun_ns = event->start_ns,
-              .end_ns = on_device ? event->device_end_ns : event->end_ns,
-              .step = at->is_step ? (int64_t)event->value : -1,
-              .name = at->name,
-              .is_call = !at->is_step,
-              .on_device = on_device};
+  PUSH(clocks->pieces,
+       (piece){.begun_ns = event->start_ns,
+               .end_ns = on_device ? event->device_end_ns : event->end_ns,
+               .step = at->is_step ? (int64_t)event->value : -1,
+               .name = at->name,
+               .is_call = !at->is_step,
+               .on_device = on_device});
 }
 
 static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
@@ -197,14 +191,13 @@ static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
   for (size_t i = 0; i < clocks->pieces.num && host != NO_HOST; i++) {
     if (!pieces[i].is_call) step = PPI_MAX(step, pieces[i].step);
     if (!pieces[i].is_call || step < 0) continue;
-    ROOM(clocks->ends);
-    clocks->ends.items[clocks->ends.num++] =
-        (ended){.begun_ns = clocks->base_ns,
-                .step = step,
-                .name = pieces[i].name,
-                .on_device = pieces[i].on_device,
-                .host = host,
-                .at_ns = clocks->base_ns + (int64_t)pieces[i].end_ns};
+    PUSH(clocks->ends,
+         (ended){.begun_ns = clocks->base_ns,
+                 .step = step,
+                 .name = pieces[i].name,
+                 .on_device = pieces[i].on_device,
+                 .host = host,
+                 .at_ns = clocks->base_ns + (int64_t)pieces[i].end_ns});
   }
   keep_last(clocks, first);
   return PPROF_STATUS_OK;
@@ -247,9 +240,9 @@ static void add_pairs(ppi_clocks *clocks, int *leaders, const ended *ends,
     leaders[leader_of(leaders, ends[i].host)] = first;
   }
   for (size_t i = 0; i < num && is_shared; i++) {
-    ROOM(clocks->pairs);
-    clocks->pairs.items[clocks->pairs.num++] = (ahead){
-        ends[i].host, ends[i].at_ns - ends[nearest_rank(num, 50)].at_ns};
+    PUSH(clocks->pairs,
+         (ahead){ends[i].host,
+                 ends[i].at_ns - ends[nearest_rank(num, 50)].at_ns});
   }
 }
 

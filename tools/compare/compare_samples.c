@@ -207,13 +207,13 @@ const ppi_compare_stage *ppi_samples_find(const ppi_samples *samples,
 static size_t find_or_add(ppi_samples *samples, const ppi_compare_stage *like) {
   size_t number = ppi_tool_number(&samples->numbers, key_of(like));
   if (number < samples->num_stages) return number;
-  PPI_MUST_ROOM(samples->stages, samples->stages_capacity, number + 1);
-  samples->stages[samples->num_stages++] =
+  PPI_MUST_PUSH(
+      samples->stages, samples->num_stages, samples->stages_capacity,
       (ppi_compare_stage){.name = ppi_tool_must(ppi_strdup(like->name)),
                           .category = ppi_tool_must(ppi_strdup(like->category)),
                           .on_device = like->on_device,
                           .is_step = like->is_step,
-                          .energy = like->energy};
+                          .energy = like->energy});
   return number;
 }
 
@@ -232,10 +232,10 @@ static void add_energy(ppi_samples *samples, const ppi_energy_row *row,
   stage->total_ns += 1e9 * row->joules;
   stage->is_unresolved |= row->is_unresolved;
   if (row->is_unresolved) return;
-  PPI_MUST_ROOM(stage->values, stage->values_capacity, stage->num_values + 1);
-  PPI_MUST_ROOM(stage->ends, stage->ends_capacity, stage->num_runs + 1);
-  stage->values[stage->num_values++] = (float)(1e9 * row->joules / num);
-  stage->ends[stage->num_runs++] = stage->num_values;
+  PPI_MUST_PUSH(stage->values, stage->num_values, stage->values_capacity,
+                (float)(1e9 * row->joules / num));
+  PPI_MUST_PUSH(stage->ends, stage->num_runs, stage->ends_capacity,
+                stage->num_values);
   if (row->joules > 0) stage->error += row->error_joules / row->joules;
 }
 
@@ -379,8 +379,8 @@ static void close_run(ppi_compare_stage *stage, size_t num_warm) {
                       stage->values + stage->num_values);
   stage->num_values += more;
   if (more == 0) return;
-  PPI_MUST_ROOM(stage->ends, stage->ends_capacity, stage->num_runs + 1);
-  stage->ends[stage->num_runs++] = stage->num_values;
+  PPI_MUST_PUSH(stage->ends, stage->num_runs, stage->ends_capacity,
+                stage->num_values);
 }
 
 static void fold_site(ppi_samples *samples, uint32_t site) {

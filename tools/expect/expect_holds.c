@@ -176,8 +176,8 @@ static spans spans_of(const ppi_expect_run *run, const char *name) {
     if (has_device && !event->device_end_ns) continue;
     uint64_t start = has_device ? event->device_start_ns : event->start_ns;
     uint64_t end = has_device ? event->device_end_ns : event->end_ns;
-    PPI_MUST_ROOM(out.items, out.capacity, out.num + 1);
-    out.items[out.num++] = (struct span){start, PPI_MAX(start, end)};
+    PPI_MUST_PUSH(out.items, out.num, out.capacity,
+                  (struct span){start, PPI_MAX(start, end)});
   }
   return out;
 }

@@ -41,19 +41,18 @@ static pprof_status run_define(pprof_sink *sink,
 }
 
 static void add_event(ppi_expect_run *run, const pprof_event *event) {
-  PPI_MUST_ROOM(run->events, run->events_capacity, run->num_events + 1);
-  run->events[run->num_events++] =
-      (ppi_expect_event){.start_ns = event->start_ns,
-                         .end_ns = event->end_ns,
-                         .device_start_ns = event->device_start_ns,
-                         .device_end_ns = event->device_end_ns,
-                         .first_flow = run->num_flows,
-                         .num_flows = (uint32_t)event->num_flows,
-                         .site = event->site,
-                         .lane = event->lane,
-                         .kind = event->kind,
-                         .flags = event->flags,
-                         .depth = event->depth};
+  PPI_MUST_PUSH(run->events, run->num_events, run->events_capacity,
+                (ppi_expect_event){.start_ns = event->start_ns,
+                                   .end_ns = event->end_ns,
+                                   .device_start_ns = event->device_start_ns,
+                                   .device_end_ns = event->device_end_ns,
+                                   .first_flow = run->num_flows,
+                                   .num_flows = (uint32_t)event->num_flows,
+                                   .site = event->site,
+                                   .lane = event->lane,
+                                   .kind = event->kind,
+                                   .flags = event->flags,
+                                   .depth = event->depth});
   if (event->num_flows == 0) return;
   PPI_MUST_ROOM(run->flows, run->flows_capacity,
                 run->num_flows + event->num_flows);
@@ -139,9 +138,9 @@ bool ppi_expect_is(const ppi_expect_run *run, const ppi_expect_event *event,
 static void add_member(ppi_expect_units *units, uint64_t unit,
                        const ppi_expect_run *run, size_t event,
                        bool is_holder) {
-  PPI_MUST_ROOM(units->members, units->capacity, units->num + 1);
-  units->members[units->num++] =
-      (ppi_expect_member){unit, run->events[event].start_ns, event, is_holder};
+  PPI_MUST_PUSH(
+      units->members, units->num, units->capacity,
+      (ppi_expect_member){unit, run->events[event].start_ns, event, is_holder});
 }
 
 static int by_unit(const void *a, const void *b) {

@@ -162,9 +162,7 @@ static void add_nested(perfetto *out, const pprof_event *event, uint32_t row,
   }
   ppi_perfetto_group *in =
       ppi_perfetto_group_of(&out->tracks, PPI_PERFETTO_THREAD, row);
-  PPI_MUST_ROOM(in->depths, in->depths_capacity, depth + 2);
-  while (in->num_depths < depth + 2)
-    in->depths[in->num_depths++] = (ppi_perfetto_waiting){.start_ns = 0};
+  PPI_MUST_REACH(in->depths, in->num_depths, in->depths_capacity, depth + 1);
   ppi_perfetto_waiting *own = &in->depths[depth], *inner = own + 1;
   flush_from(out, in, depth + 2);
   if (inner->start_ns != from->start_ns)

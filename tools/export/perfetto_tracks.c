@@ -167,10 +167,9 @@ ppi_perfetto_group *ppi_perfetto_group_of(ppi_perfetto_tracks *tracks,
                                           ppi_perfetto_kind kind,
                                           uint32_t row) {
   size_t at = ppi_tool_number(&tracks->numbers, (ppi_map_key){kind, row});
-  if (at == tracks->num_groups) {
-    PPI_MUST_ROOM(tracks->groups, tracks->capacity, at + 1);
-    tracks->groups[tracks->num_groups++] = (ppi_perfetto_group){.num_uuids = 0};
-  }
+  if (at == tracks->num_groups)
+    PPI_MUST_PUSH(tracks->groups, tracks->num_groups, tracks->capacity,
+                  (ppi_perfetto_group){.num_uuids = 0});
   return &tracks->groups[at];
 }
 

@@ -43,10 +43,9 @@ static ppi_map_key key_of(const char *text, size_t len) {
 
 static int64_t add_text(profile *out, const char *text, size_t len) {
   size_t at = ppi_tool_number(&out->places, key_of(text, len));
-  if (at == out->num_texts) {
-    PPI_MUST_ROOM(out->texts, out->texts_capacity, at + 1);
-    out->texts[out->num_texts++] = ppi_export_text(text, len);
-  }
+  if (at == out->num_texts)
+    PPI_MUST_PUSH(out->texts, out->num_texts, out->texts_capacity,
+                  ppi_export_text(text, len));
   return (int64_t)at;
 }
 

@@ -217,10 +217,8 @@ static around *around_of(spans *out, uint32_t lane) {
       &out->numbers,
       (ppi_map_key){0, ppi_export_names_row(&out->base.names,
                                             PPROF_DEFINITION_LANE, lane)});
-  if (at == out->num_lanes) {
-    PPI_MUST_ROOM(out->lanes, out->lanes_capacity, at + 1);
-    out->lanes[out->num_lanes++] = (around){0};
-  }
+  if (at == out->num_lanes)
+    PPI_MUST_PUSH(out->lanes, out->num_lanes, out->lanes_capacity, (around){0});
   return &out->lanes[at];
 }
 

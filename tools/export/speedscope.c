@@ -53,14 +53,13 @@ static void hold(speedscope *out, track_kind kind, uint32_t id,
       ppi_export_names_row(names, PPROF_DEFINITION_SITE, event->site);
   uint32_t row = ppi_export_names_row(names, defined_by(kind), id);
   size_t at = ppi_tool_number(&out->numbers, (ppi_map_key){kind, row});
-  if (at == out->num_tracks) {
-    PPI_MUST_ROOM(out->tracks, out->tracks_capacity, at + 1);
-    out->tracks[out->num_tracks++] = (track){.kind = kind, .row = row};
-  }
+  if (at == out->num_tracks)
+    PPI_MUST_PUSH(out->tracks, out->num_tracks, out->tracks_capacity,
+                  (track){.kind = kind, .row = row});
   track *to = &out->tracks[at];
-  PPI_MUST_ROOM(to->slices, to->capacity, to->num + 1);
-  to->slices[to->num++] = (slice){start_ns, PPI_MAX(start_ns, end_ns), site,
-                                  kind == THREAD ? event->depth : 0};
+  PPI_MUST_PUSH(to->slices, to->num, to->capacity,
+                (slice){start_ns, PPI_MAX(start_ns, end_ns), site,
+                        kind == THREAD ? event->depth : 0});
 }
 
 static void take(ppi_export *export, const pprof_event *event,

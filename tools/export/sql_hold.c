@@ -63,10 +63,9 @@ ppi_sql_buffered *ppi_sql_hold_begin(ppi_sql_hold *hold) {
 
 // Ends the waiting of a range: `parent` is around it, or none (0).
 static void give_parent(ppi_sql_hold *hold, uint64_t id, uint64_t parent) {
-  if (id < hold->first && parent) {
-    PPI_MUST_ROOM(hold->late, hold->late_capacity, hold->num_late + 1);
-    hold->late[hold->num_late++] = (late){id, parent};
-  }
+  if (id < hold->first && parent)
+    PPI_MUST_PUSH(hold->late, hold->num_late, hold->late_capacity,
+                  (late){id, parent});
   if (id < hold->first) return;
   ppi_sql_buffered *row = row_of(hold, id);
   row->waits = false;
@@ -78,9 +77,8 @@ static void give_parent(ppi_sql_hold *hold, uint64_t id, uint64_t parent) {
 void ppi_sql_hold_add(ppi_sql_hold *hold, const ppi_sql_place *place) {
   uint64_t id = hold->end++;
   if (!place) return;
-  PPI_MUST_ROOM(hold->lanes, hold->lanes_capacity, (size_t)place->lane + 1);
-  while (hold->num_lanes <= place->lane)
-    hold->lanes[hold->num_lanes++] = (ppi_sql_lane){.num = 0};
+  PPI_MUST_REACH(hold->lanes, hold->num_lanes, hold->lanes_capacity,
+                 place->lane);
   ppi_sql_lane *lane = &hold->lanes[place->lane];
   hold->is_mixed |= place->end_ns < lane->last_ns;
   lane->last_ns = place->end_ns;
@@ -93,8 +91,8 @@ void ppi_sql_hold_add(ppi_sql_hold *hold, const ppi_sql_place *place) {
   }
   if (!place->depth) return;
   row_of(hold, id)->waits = true;
-  PPI_MUST_ROOM(lane->items, lane->capacity, lane->num + 1);
-  lane->items[lane->num++] = (ppi_sql_waiting){id, *place};
+  PPI_MUST_PUSH(lane->items, lane->num, lane->capacity,
+                (ppi_sql_waiting){id, *place});
 }
 
 static void write_late(ppi_sql_hold *hold) {

@@ -92,16 +92,14 @@ static void take_rank(ppi_fleet *fleet, const char *folder, const char *name) {
   char *end, *path = join(folder, name, "");
   long rank = strtol(behind(name, rank_prefix), &end, 10);
   if (*end || rank < 0) rank = -1;
-  if (rank >= 0) {
-    PPI_MUST_ROOM(fleet->ranks, fleet->ranks_capacity, fleet->num_ranks + 1);
-    fleet->ranks[fleet->num_ranks++] = rank;
-  }
+  if (rank >= 0)
+    PPI_MUST_PUSH(fleet->ranks, fleet->num_ranks, fleet->ranks_capacity, rank);
   if (!judge(fleet, path)) {
     ppi_free(path);
     return;
   }
-  PPI_MUST_ROOM(fleet->runs, fleet->capacity, fleet->num_runs + 1);
-  fleet->runs[fleet->num_runs++] = (ppi_fleet_run){path, rank};
+  PPI_MUST_PUSH(fleet->runs, fleet->num_runs, fleet->capacity,
+                (ppi_fleet_run){path, rank});
 }
 
 // Calls `take` for what begins with `prefix`.

@@ -367,8 +367,7 @@ static void begin(ppi_importer *importer, begun *all,
     importer->skips[PPI_SKIP_TOO_MANY_OPEN]++;
     return;
   }
-  PPI_MUST_ROOM(all->items, all->capacity, all->num + 1);
-  all->items[all->num++] = *record;
+  PPI_MUST_PUSH(all->items, all->num, all->capacity, *record);
 }
 
 static bool is_pair(const ppi_importer *importer, const ppi_record *from,

@@ -493,9 +493,9 @@ static void take_totals(const ppi_emitter *emit, bool is_main,
 
 static void emit_totals(ppi_emitter *emit, const uint64_t *skips, bool is_main,
                         ppi_total *items, size_t num) {
-  static const ppi_own_texts none;
+  static const ppi_texts none;
   const ppi_own_facts *facts = emit->process->facts;
-  const ppi_own_texts *own = facts ? &facts->notes : &none;
+  const ppi_texts *own = facts ? &facts->notes : &none;
   char texts[MAX_NOTES][NOTE_LEN];
   // The run's own notes, then those of the import.
   ppi_text *notes =

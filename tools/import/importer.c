@@ -353,9 +353,9 @@ uint32_t ppi_intern_id(ppi_intern *intern, const char *text, size_t len,
       intern->num_bytes + len + 1 > intern->max_bytes)
     return 0;
   grow_buckets(intern);
-  PPI_MUST_ROOM(intern->items, intern->items_capacity, intern->num_items + 1);
-  intern->items[intern->num_items++] =
-      (ppi_intern_item){keep_text(intern, text, len), (uint32_t)len, hash};
+  PPI_MUST_PUSH(
+      intern->items, intern->num_items, intern->items_capacity,
+      (ppi_intern_item){keep_text(intern, text, len), (uint32_t)len, hash});
   size_t mask = intern->num_buckets - 1, at = hash & mask;
   for (; intern->buckets[at];) at = (at + 1) & mask;
   intern->buckets[at] = (uint32_t)intern->num_items;

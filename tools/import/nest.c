@@ -145,8 +145,8 @@ static void push(ppi_sweeper *sweeper, ppi_open_row *row,
     if (record->kind == PPI_RECORD_BEGIN) row->num_left_out++;
     return;
   }
-  PPI_MUST_ROOM(row->items, row->capacity, row->num + 1);
-  row->items[row->num++] = (ppi_open){.record = *record};
+  PPI_MUST_PUSH(row->items, row->num, row->capacity,
+                (ppi_open){.record = *record});
   if (is_open_end) top_of(row)->record.end = PPI_SWEEP_NEVER;
   row->num_begun += record->kind == PPI_RECORD_BEGIN;
   sweeper->num_open++;

@@ -14,12 +14,12 @@ static bool is(const char *text, const char *wanted) {
   return strcmp(text, wanted) == 0;
 }
 
-static void keep(ppi_own_texts *texts, const char *key, size_t key_len,
+static void keep(ppi_texts *texts, const char *key, size_t key_len,
                  const char *value) {
-  if (texts->num == PPI_OWN_MAX_TEXTS) return;
-  PPI_MUST_ROOM(texts->items, texts->capacity, texts->num + 1);
-  texts->items[texts->num++] = (ppi_text){ppi_tool_must(strndup(key, key_len)),
-                                          ppi_tool_must(ppi_strdup(value))};
+  char *own = ppi_tool_must(strndup(key, key_len));
+  if (texts->num < PPI_OWN_MAX_TEXTS && !ppi_texts_add(texts, own, value))
+    ppi_tool_must(NULL);
+  free(own);
 }
 
 // ---- definitions ----
@@ -58,8 +58,7 @@ static void add_definition(ppi_own_facts *facts, ppi_own_definitions *list) {
     ppi_free(next.name);
     return;
   }
-  PPI_MUST_ROOM(list->items, list->capacity, list->num + 1);
-  list->items[list->num++] = next;
+  PPI_MUST_PUSH(list->items, list->num, list->capacity, next);
 }
 
 size_t ppi_own_find(const ppi_own_definitions *definitions, uint32_t id) {
@@ -112,14 +111,6 @@ void ppi_own_facts_take(ppi_own_facts *facts, const ppi_json_token *token) {
   ppi_json_path_token(&facts->path, token);
 }
 
-static void clear_texts(ppi_own_texts *texts) {
-  for (size_t i = 0; i < texts->num; i++) {
-    ppi_free((void *)texts->items[i].key);
-    ppi_free((void *)texts->items[i].value);
-  }
-  ppi_free(texts->items);
-}
-
 static void clear_definitions(ppi_own_definitions *definitions) {
   for (size_t i = 0; i < definitions->num; i++)
     ppi_free(definitions->items[i].name);
@@ -128,8 +119,8 @@ static void clear_definitions(ppi_own_definitions *definitions) {
 
 void ppi_own_facts_clear(ppi_own_facts *facts) {
   ppi_free(facts->next.name);
-  clear_texts(&facts->texts);
-  clear_texts(&facts->notes);
+  ppi_texts_clear(&facts->texts);
+  ppi_texts_clear(&facts->notes);
   clear_definitions(&facts->lanes);
   clear_definitions(&facts->devices);
   clear_definitions(&facts->streams);

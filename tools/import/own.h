@@ -5,6 +5,7 @@
 #pragma once
 
 #include "event/event.h"
+#include "event/texts.h"
 #include "import/fields.h"
 #include "spans/json_path.h"
 
@@ -26,14 +27,9 @@ typedef struct ppi_own_definitions {
   size_t num, capacity;
 } ppi_own_definitions;
 
-typedef struct ppi_own_texts {
-  ppi_text *items;
-  size_t num, capacity;
-} ppi_own_texts;
-
 // Facts beside the events of a run.
 typedef struct ppi_own_facts {
-  ppi_own_texts texts, notes;
+  ppi_texts texts, notes;
   uint64_t totals[PPI_NUM_TOTALS];
   uint64_t shift_ns;  // the shift of its times in this trace
   uint64_t counters_not_finite;

@@ -221,9 +221,8 @@ static void take_window(own_sweep *sweep, const ppi_own_record *record) {
   if (!opens && at < sweep->num_open_windows)
     sweep->open_windows[at] = sweep->open_windows[--sweep->num_open_windows];
   if (!opens) return;
-  PPI_MUST_ROOM(sweep->open_windows, sweep->windows_capacity,
-                sweep->num_open_windows + 1);
-  sweep->open_windows[sweep->num_open_windows++] = index;
+  PPI_MUST_PUSH(sweep->open_windows, sweep->num_open_windows,
+                sweep->windows_capacity, index);
 }
 
 // ---- checkpoints and the end ----

@@ -164,10 +164,9 @@ static void add_pieces(ppi_sorter *sorter, uint64_t offset) {
   for (size_t first = 0, i = 1; i <= sorter->num; i++) {
     uint32_t group = sorter->entries[first].group;
     if (i < sorter->num && sorter->entries[i].group == group) continue;
-    PPI_MUST_ROOM(sorter->pieces, sorter->pieces_capacity,
-                  sorter->num_pieces + 1);
-    sorter->pieces[sorter->num_pieces++] = (ppi_sort_piece){
-        offset + first * sorter->record_size, i - first, group};
+    PPI_MUST_PUSH(sorter->pieces, sorter->num_pieces, sorter->pieces_capacity,
+                  (ppi_sort_piece){offset + first * sorter->record_size,
+                                   i - first, group});
     first = i;
   }
 }

@@ -16,8 +16,7 @@
 static ppi_tool_paths inputs;
 
 static void add_path(ppi_tool_paths *paths, const char *path) {
-  PPI_MUST_ROOM(paths->items, paths->capacity, paths->num + 1);
-  paths->items[paths->num++] = (char *)path;
+  PPI_MUST_PUSH(paths->items, paths->num, paths->capacity, (char *)path);
 }
 
 void ppi_tool_paths_clear(ppi_tool_paths *paths) {

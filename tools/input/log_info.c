@@ -39,33 +39,19 @@ const char *ppi_tool_block_name(unsigned type) {
 
 const char *ppi_tool_run_info_text(const struct ppi_tool_run_info *run,
                                    const char *key) {
-  for (size_t i = 0; i < run->num_texts; i++)
-    if (strcmp(run->texts[i].key, key) == 0) return run->texts[i].value;
+  for (size_t i = 0; i < run->texts.num; i++)
+    if (strcmp(run->texts.items[i].key, key) == 0)
+      return run->texts.items[i].value;
   return NULL;
-}
-
-static ppi_text *copy_texts(const ppi_text *from, size_t num) {
-  ppi_text *out = ppi_tool_must(ppi_alloc((num + 1) * sizeof *out));
-  for (size_t i = 0; i < num; i++)
-    out[i] = (ppi_text){ppi_tool_must(ppi_strdup(from[i].key)),
-                        ppi_tool_must(ppi_strdup(from[i].value))};
-  return out;
-}
-
-static void clear_texts(ppi_text *texts, size_t num) {
-  for (size_t i = 0; i < num; i++) {
-    ppi_free((char *)texts[i].key);
-    ppi_free((char *)texts[i].value);
-  }
-  ppi_free(texts);
 }
 
 static pprof_status info_begin(pprof_sink *sink, const pprof_run_info *run) {
   struct ppi_tool_log_info *log = ((struct info_sink *)sink)->info;
   PPI_MUST_ROOM(log->runs, log->runs_capacity, log->num_runs + 1);
-  log->runs[log->num_runs++] = (struct ppi_tool_run_info){
-      .texts = copy_texts(run->texts, run->num_texts),
-      .num_texts = run->num_texts};
+  struct ppi_tool_run_info *info = &log->runs[log->num_runs++];
+  *info = (struct ppi_tool_run_info){0};
+  if (!ppi_texts_join(&info->texts, run->texts, run->num_texts))
+    ppi_tool_must(NULL);
   return PPROF_STATUS_OK;
 }
 
@@ -121,9 +107,8 @@ static pprof_status info_window(pprof_sink *sink, uint32_t index, bool opens,
     }
     return PPROF_STATUS_OK;
   }
-  PPI_MUST_ROOM(info->windows, info->windows_capacity, info->num_windows + 1);
-  info->windows[info->num_windows++] =
-      (struct ppi_tool_window){index, false, time_ns, 0};
+  PPI_MUST_PUSH(info->windows, info->num_windows, info->windows_capacity,
+                (struct ppi_tool_window){index, false, time_ns, 0});
   return PPROF_STATUS_OK;
 }
 
@@ -133,9 +118,9 @@ static pprof_status info_finish(pprof_sink *sink, const pprof_totals *totals) {
     info->totals[key] =
         ppi_totals_get(totals, PPROF_ALL_LANES, (ppi_total_key)key);
   // A run has totals once.
-  if (info->notes) return PPROF_STATUS_OK;
-  info->notes = copy_texts(totals->notes, totals->num_notes);
-  info->num_notes = totals->num_notes;
+  if (!info->notes.num &&
+      !ppi_texts_join(&info->notes, totals->notes, totals->num_notes))
+    ppi_tool_must(NULL);
   return PPROF_STATUS_OK;
 }
 
@@ -274,8 +259,8 @@ int ppi_tool_log_info_read(const char *path, struct ppi_tool_log_info *out) {
 }
 
 static void clear_run(struct ppi_tool_run_info *run) {
-  clear_texts(run->texts, run->num_texts);
-  clear_texts(run->notes, run->num_notes);
+  ppi_texts_clear(&run->texts);
+  ppi_texts_clear(&run->notes);
   for (size_t i = 0; i < run->num_definitions; i++)
     ppi_free(run->definitions[i].name);
   for (size_t i = 0; i < PPI_TOOL_NUM_KINDS; i++) ppi_free(run->places[i]);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "event/event.h"
+#include "event/texts.h"
 #include "log/format/log_file.h"
 #include "log/format/log_format.h"
 
@@ -37,10 +38,7 @@ struct ppi_tool_run_info {
   bool complete;                // the totals are there and nothing is damaged
   ppi_log_damage damage;
   struct ppi_tool_blocks blocks[PPI_TOOL_NUM_TYPES];  // by ppi_log_type
-  ppi_text *texts;
-  size_t num_texts;
-  ppi_text *notes;  // of its totals
-  size_t num_notes;
+  ppi_texts texts, notes;                             // notes: of its totals
   // The latest of each (kind, id), in the order of first appearance.
   struct ppi_tool_definition *definitions;
   size_t num_definitions, definitions_capacity;

@@ -16,12 +16,12 @@
 void ppi_tool_usual_add(struct ppi_tool_usual *usual, const char *name,
                         bool on_device) {
   if (ppi_tool_usual_find(usual, name, on_device)) return;
-  PPI_MUST_ROOM(usual->names, usual->capacity, usual->num + 1);
-  usual->names[usual->num++] = (struct ppi_tool_usual_name){
-      .name = ppi_tool_must(ppi_strdup(name)),
-      .on_device = on_device,
-      .times = ppi_tool_must(
-          ppi_alloc(PPI_USUAL_MAX_TIMES * sizeof *usual->names->times))};
+  PPI_MUST_PUSH(usual->names, usual->num, usual->capacity,
+                (struct ppi_tool_usual_name){
+                    .name = ppi_tool_must(ppi_strdup(name)),
+                    .on_device = on_device,
+                    .times = ppi_tool_must(ppi_alloc(
+                        PPI_USUAL_MAX_TIMES * sizeof *usual->names->times))});
 }
 
 const struct ppi_tool_usual_name *ppi_tool_usual_find(

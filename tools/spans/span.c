@@ -244,8 +244,7 @@ static void put_good(ppi_span_file *file, const ppi_span *span) {
 
 static bool hold(ppi_span_file *file, const ppi_span *span) {
   if (file->num_early == MOST_EARLY) return false;
-  PPI_MUST_ROOM(file->early, file->early_capacity, file->num_early + 1);
-  file->early[file->num_early++] = *span;
+  PPI_MUST_PUSH(file->early, file->num_early, file->early_capacity, *span);
   return true;
 }
 

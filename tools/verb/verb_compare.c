@@ -242,9 +242,8 @@ static void find_stages(struct compare *compare) {
       if (!ppi_wanted_has(&compare->wanted, stage) ||
           !is_new(compare, i, stage))
         continue;
-      PPI_MUST_ROOM(compare->stages, compare->stages_capacity,
-                    compare->num_stages + 1);
-      compare->stages[compare->num_stages++] = stage;
+      PPI_MUST_PUSH(compare->stages, compare->num_stages,
+                    compare->stages_capacity, stage);
     }
   }
   if (compare->num_stages)

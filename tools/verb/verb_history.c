@@ -34,8 +34,8 @@ static void add_runs(const struct history *history, ppi_history_stage *own) {
       const ppi_runs run = {stage->values + begin, &end, 1};
       double value = ppi_estimate_of(&run, history->wanted.metric).value;
       if (!(value > 0)) continue;
-      PPI_MUST_ROOM(own->runs, own->capacity, own->num_runs + 1);
-      own->runs[own->num_runs++] = (ppi_past_run){log(value), i};
+      PPI_MUST_PUSH(own->runs, own->num_runs, own->capacity,
+                    (ppi_past_run){log(value), i});
     }
   }
 }

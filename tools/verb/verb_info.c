@@ -206,10 +206,11 @@ static void put_table(const struct ppi_tool_log_info *log, size_t at,
                     " on, %" PRIu64 " blocks missing\n",
                     "damage", info->damage.num_bytes, info->damage.first_offset,
                     info->damage.num_missing);
-  for (size_t i = 0; i < info->num_texts; i++)
-    put_text("", info->texts[i].key, info->texts[i].value, out);
-  for (size_t i = 0; i < info->num_notes; i++)
-    put_text("note ", info->notes[i].key, info->notes[i].value, out);
+  for (size_t i = 0; i < info->texts.num; i++)
+    put_text("", info->texts.items[i].key, info->texts.items[i].value, out);
+  for (size_t i = 0; i < info->notes.num; i++)
+    put_text("note ", info->notes.items[i].key, info->notes.items[i].value,
+             out);
   put_block_rows(info, out);
   put_definition_rows(info, out);
   put_window_rows(info, out);
@@ -263,18 +264,18 @@ static void put_windows(const struct ppi_tool_run_info *info, ppi_page *out) {
 
 static void put_texts(const struct ppi_tool_run_info *info, ppi_page *out) {
   ppi_put_object(out, "run");
-  for (size_t i = 0; i < info->num_texts; i++) {
-    ppi_put_text(out, NULL, info->texts[i].key);
+  for (size_t i = 0; i < info->texts.num; i++) {
+    ppi_put_text(out, NULL, info->texts.items[i].key);
     ppi_page_text(out, ":");
-    ppi_page_json(out, info->texts[i].value);
+    ppi_page_json(out, info->texts.items[i].value);
   }
   ppi_page_text(out, "}");
-  if (!info->num_notes) return;
+  if (!info->notes.num) return;
   ppi_put_array(out, "notes");
-  for (size_t i = 0; i < info->num_notes; i++) {
+  for (size_t i = 0; i < info->notes.num; i++) {
     ppi_put_object(out, NULL);
-    ppi_put_text(out, "key", info->notes[i].key);
-    ppi_put_text(out, "text", info->notes[i].value);
+    ppi_put_text(out, "key", info->notes.items[i].key);
+    ppi_put_text(out, "text", info->notes.items[i].value);
     ppi_page_text(out, "}");
   }
   ppi_page_text(out, "]");

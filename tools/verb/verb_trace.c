@@ -39,9 +39,8 @@ static void add_run(struct axis *axis, const ppi_log_section *section) {
   if (ppi_tool_run_meet(&axis->met, section->uuid, section->segment, "",
                         &before))
     return;
-  PPI_MUST_ROOM(axis->runs, axis->capacity, axis->num_runs + 1);
-  axis->runs[axis->num_runs++] =
-      (struct axis_run){section->base_ns, section->len == 0};
+  PPI_MUST_PUSH(axis->runs, axis->num_runs, axis->capacity,
+                (struct axis_run){section->base_ns, section->len == 0});
 }
 
 // Segments of a run that follow each other are read as one run.

@@ -159,19 +159,6 @@ static pprof_status chrome_checkpoint(pprof_sink *sink,
   return keep_failure(writer, status);
 }
 
-static pprof_status copy_texts(ppi_chrome_writer *writer,
-                               const pprof_run_info *info) {
-  writer->texts = ppi_alloc(info->num_texts * sizeof *writer->texts);
-  if (!writer->texts) return PPROF_STATUS_NO_MEMORY;
-  for (size_t i = 0; i < info->num_texts; i++) {
-    char *key = ppi_strdup(info->texts[i].key);
-    char *value = ppi_strdup(info->texts[i].value);
-    writer->texts[writer->num_texts++] = (ppi_text){key, value};
-    if (!key || !value) return PPROF_STATUS_NO_MEMORY;
-  }
-  return PPROF_STATUS_OK;
-}
-
 static uint32_t process_id(const pprof_run_info *info) {
   const char *text = pprof_run_info_text(info, "pid");
   unsigned long pid = text ? strtoul(text, NULL, 10) : 0;
@@ -193,14 +180,8 @@ static void clear_run(ppi_chrome_writer *writer) {
   ppi_chrome_rows_clear(writer);
   for (size_t i = 0; i < PPI_CHROME_NUM_NAMES; i++)
     ppi_chrome_names_clear(&writer->names[i]);
-  for (size_t i = 0; i < writer->num_texts; i++) {
-    ppi_free((void *)writer->texts[i].key);
-    ppi_free((void *)writer->texts[i].value);
-  }
-  ppi_free(writer->texts);
+  ppi_texts_clear(&writer->texts);
   ppi_free(writer->program);
-  writer->texts = NULL;
-  writer->num_texts = 0;
   writer->program = NULL;
   writer->num_not_finite = writer->num_too_much = writer->reported_until_ns = 0;
   writer->num_unchecked = 0;
@@ -246,7 +227,10 @@ static pprof_status chrome_begin(pprof_sink *sink, const pprof_run_info *info) {
     return PPROF_STATUS_BUSY;
   if (!first) clear_run(writer);
   place_run(writer, info);
-  pprof_status status = copy_texts(writer, info);
+  pprof_status status =
+      ppi_texts_join(&writer->texts, info->texts, info->num_texts)
+          ? PPROF_STATUS_OK
+          : PPROF_STATUS_NO_MEMORY;
   if (status == PPROF_STATUS_OK) status = copy_program(writer, info);
   if (status == PPROF_STATUS_OK && first) status = start_io(writer);
   if (status != PPROF_STATUS_OK) return keep_failure(writer, status);

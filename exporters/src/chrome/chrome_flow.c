@@ -144,9 +144,8 @@ pprof_status ppi_chrome_flows_add(ppi_chrome_flows *flows, ppi_page *out,
     write_flow(out, flows->oldest);
     remove_flow(flows, flows->oldest);
   }
-  if (!PPI_ROOM(at->stages, at->capacity, at->num_stages + 1))
+  if (!PPI_PUSH(at->stages, at->num_stages, at->capacity, *stage))
     return PPROF_STATUS_NO_MEMORY;
-  at->stages[at->num_stages++] = *stage;
   flows->num_stages++;
   return PPROF_STATUS_OK;
 }

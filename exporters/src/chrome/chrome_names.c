@@ -15,13 +15,10 @@
 #define MAX_ID (1u << 20)
 
 static ppi_chrome_name *slot(ppi_chrome_names *names, uint32_t id) {
-  if (id >= names->num_items) {
-    if (!PPI_ROOM(names->items, names->capacity, (size_t)id + 1)) return NULL;
-    memset(names->items + names->num_items, 0,
-           (id + 1 - names->num_items) * sizeof *names->items);
-    names->num_items = (size_t)id + 1;
-  }
-  return &names->items[id];
+  return PPI_REACH(names->items, names->num_items, names->capacity,
+                   (size_t)id + 1)
+             ? &names->items[id]
+             : NULL;
 }
 
 // Attributes may come from any program, so a launch's shape is parsed and

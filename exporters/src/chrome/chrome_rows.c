@@ -230,14 +230,9 @@ static pprof_status find_group(ppi_chrome_writer *writer, ppi_chrome_kind kind,
                                uint32_t id, ppi_chrome_group **out) {
   ppi_chrome_groups *groups = &writer->groups[kind];
   if (id >= MAX_GROUP_ID) return PPROF_STATUS_CORRUPT;
-  if (id >= groups->num_items) {
-    if (!PPI_ROOM(groups->items, groups->capacity, (size_t)id + 1))
-      return PPROF_STATUS_NO_MEMORY;
-    ppi_chrome_group **items = groups->items;
-    memset(items + groups->num_items, 0,
-           (id + 1 - groups->num_items) * sizeof *items);
-    groups->num_items = (size_t)id + 1;
-  }
+  if (!PPI_REACH(groups->items, groups->num_items, groups->capacity,
+                 (size_t)id + 1))
+    return PPROF_STATUS_NO_MEMORY;
   if (!groups->items[id]) {
     ppi_chrome_group *group = ppi_alloc(sizeof *group);
     if (!group) return PPROF_STATUS_NO_MEMORY;
@@ -251,12 +246,9 @@ static pprof_status find_group(ppi_chrome_writer *writer, ppi_chrome_kind kind,
 
 // Takes `tid` for a row. False: another row has it, or no memory to note it.
 static bool take_tid(ppi_chrome_writer *writer, uint64_t tid) {
-  size_t at = (size_t)(tid / 64), num = writer->num_tids;
-  if (at >= num) {
-    if (!PPI_ROOM(writer->tids, writer->tids_capacity, at + 1)) return false;
-    memset(writer->tids + num, 0, (at + 1 - num) * sizeof *writer->tids);
-    writer->num_tids = at + 1;
-  }
+  size_t at = (size_t)(tid / 64);
+  if (!PPI_REACH(writer->tids, writer->num_tids, writer->tids_capacity, at + 1))
+    return false;
   uint64_t bit = 1ull << tid % 64;
   bool is_taken = writer->tids[at] & bit;
   writer->tids[at] |= bit;

@@ -8,6 +8,7 @@
 #include "chrome/chrome_flow.h"
 #include "chrome/chrome_names.h"
 #include "chrome/chrome_text.h"
+#include "event/texts.h"
 #include "file/digits.h"
 #include "pprof/export.h"
 
@@ -147,8 +148,7 @@ typedef struct ppi_chrome_writer {
   uint64_t reported_until_ns;  // the last checkpoint
   uint64_t num_unchecked;      // events since one that was written
   bool has_windows;            // of the run, so far
-  ppi_text *texts;             // the run info, copied for the end of the file
-  size_t num_texts;
+  ppi_texts texts;             // the run info, copied for the end of the file
 } ppi_chrome_writer;
 
 PPROF_END_C_

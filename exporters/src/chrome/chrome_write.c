@@ -292,9 +292,9 @@ void ppi_chrome_write_window(ppi_chrome_writer *writer, uint32_t index,
 
 static const char *base_time(const ppi_chrome_writer *writer) {
   const char *text = "";
-  for (size_t i = 0; i < writer->num_texts; i++)
-    if (strcmp(writer->texts[i].key, "time_base_realtime_ns") == 0)
-      text = writer->texts[i].value;
+  for (size_t i = 0; i < writer->texts.num; i++)
+    if (strcmp(writer->texts.items[i].key, "time_base_realtime_ns") == 0)
+      text = writer->texts.items[i].value;
   return *text && !text[strspn(text, "0123456789")] ? text : "0";
 }
 
@@ -545,11 +545,11 @@ static bool windows_notify_end(const ppi_chrome_writer *writer,
 static void write_facts(ppi_chrome_writer *writer, const pprof_totals *totals) {
   ppi_page *out = &writer->out.page;
   ppi_put_text(out, "baseTimeNanoseconds", base_time(writer));
-  for (size_t i = 0; i < writer->num_texts; i++) {
+  for (size_t i = 0; i < writer->texts.num; i++) {
     ppi_put_line(out);
-    ppi_put_text(out, NULL, writer->texts[i].key);
+    ppi_put_text(out, NULL, writer->texts.items[i].key);
     ppi_page_text(out, ":");
-    ppi_page_json(out, writer->texts[i].value);
+    ppi_page_json(out, writer->texts.items[i].value);
   }
   put_fact(out, "counters_not_finite", writer->num_not_finite);
   if (writer->num_too_much)

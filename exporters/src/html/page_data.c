@@ -13,8 +13,8 @@
 
 static bool set_id(ppi_picture_ids *ids, uint32_t id, uint32_t number) {
   if (id >= PPI_MAX_ID) return true;
-  if (!PPI_ROOM(ids->items, ids->capacity, (size_t)id + 1)) return false;
-  while (ids->num <= id) ids->items[ids->num++] = 0;
+  if (!PPI_REACH(ids->items, ids->num, ids->capacity, (size_t)id + 1))
+    return false;
   ids->items[id] = number + 1;
   return true;
 }
@@ -61,11 +61,9 @@ pprof_status ppi_page_data_begin(ppi_picture *picture,
 
 static bool set_category(ppi_picture *picture, uint32_t id, const char *name) {
   if (id >= PPI_MAX_ID) return true;
-  if (!PPI_ROOM(picture->categories, picture->categories_capacity,
-                (size_t)id + 1))
+  if (!PPI_REACH(picture->categories, picture->num_categories,
+                 picture->categories_capacity, (size_t)id + 1))
     return false;
-  while (picture->num_categories <= id)
-    picture->categories[picture->num_categories++] = NULL;
   return set_text(&picture->categories[id], name);
 }
 
@@ -111,12 +109,10 @@ static bool set_lane(ppi_picture *picture, uint32_t id,
                      const pprof_definition *definition) {
   if (id >= PPI_MAX_ID) return true;
   uint64_t number = pprof_definition_number(definition);
-  if (!PPI_ROOM(picture->lane_names, picture->lane_names_capacity,
-                (size_t)id + 1))
+  if (!PPI_REACH(picture->lane_names, picture->num_lane_names,
+                 picture->lane_names_capacity, (size_t)id + 1))
     return false;
   struct ppi_picture_lane *grown = picture->lane_names;
-  while (picture->num_lane_names <= id)
-    grown[picture->num_lane_names++] = (struct ppi_picture_lane){0};
   grown[id].life += grown[id].name && grown[id].number != number;
   grown[id].number = number;
   return set_text(&grown[id].name, pprof_definition_name(definition));
@@ -127,10 +123,9 @@ static bool set_device(ppi_picture *picture, uint32_t id, const char *name) {
       ppi_map_number(&picture->device_numbers, ppi_map_key_of(name, ""));
   if (number == SIZE_MAX) return false;
   if (number == picture->num_devices) {
-    if (!PPI_ROOM(picture->devices, picture->devices_capacity, number + 1))
+    if (!PPI_PUSH(picture->devices, picture->num_devices,
+                  picture->devices_capacity, ppi_strdup(name)))
       return false;
-    picture->devices[number] = ppi_strdup(name);
-    picture->num_devices++;
     if (!picture->devices[number]) return false;
   }
   return set_id(&picture->run_devices, id, (uint32_t)number);
@@ -139,12 +134,10 @@ static bool set_device(ppi_picture *picture, uint32_t id, const char *name) {
 static bool set_stream(ppi_picture *picture, uint32_t id,
                        const pprof_definition *definition) {
   if (id >= PPI_MAX_ID) return true;
-  if (!PPI_ROOM(picture->stream_names, picture->stream_names_capacity,
-                (size_t)id + 1))
+  if (!PPI_REACH(picture->stream_names, picture->num_stream_names,
+                 picture->stream_names_capacity, (size_t)id + 1))
     return false;
   struct ppi_picture_stream *grown = picture->stream_names;
-  while (picture->num_stream_names <= id)
-    grown[picture->num_stream_names++] = (struct ppi_picture_stream){0};
   grown[id].number = pprof_definition_number(definition);
   grown[id].device =
       id_of(&picture->run_devices, pprof_definition_parent(definition));

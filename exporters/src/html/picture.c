@@ -415,11 +415,11 @@ static pprof_status detail_window(pprof_sink *sink, uint32_t index, bool opens,
                                   uint64_t time_ns) {
   ppi_picture *picture = picture_of(sink);
   if (picture->num_windows_all++ >= PPI_PICTURE_WINDOWS) return PPROF_STATUS_OK;
-  if (!PPI_ROOM(picture->windows, picture->windows_capacity,
-                picture->num_windows + 1))
+  if (!PPI_PUSH(picture->windows, picture->num_windows,
+                picture->windows_capacity,
+                (ppi_picture_window){(uint32_t)picture->at_run - 1, index,
+                                     opens, time_ns + shift_of(picture)}))
     return PPROF_STATUS_NO_MEMORY;
-  picture->windows[picture->num_windows++] = (ppi_picture_window){
-      (uint32_t)picture->at_run - 1, index, opens, time_ns + shift_of(picture)};
   return PPROF_STATUS_OK;
 }
 

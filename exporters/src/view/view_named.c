@@ -10,9 +10,7 @@
 #include "base/mem.h"
 
 bool ppi_named_add(ppi_named_list *list, const ppi_named *named) {
-  if (!PPI_ROOM(list->items, list->capacity, list->num + 1)) return false;
-  list->items[list->num++] = *named;
-  return true;
+  return PPI_PUSH(list->items, list->num, list->capacity, *named);
 }
 
 void ppi_named_clear(ppi_named_list *list) {

@@ -28,9 +28,7 @@ typedef struct gpu_rows {
 } gpu_rows;
 
 static bool add_gpu_row(gpu_rows *rows, const gpu_row *row) {
-  if (!PPI_ROOM(rows->items, rows->capacity, rows->num + 1)) return false;
-  rows->items[rows->num++] = *row;
-  return true;
+  return PPI_PUSH(rows->items, rows->num, rows->capacity, *row);
 }
 
 static int compare_names(const void *left, const void *right) {

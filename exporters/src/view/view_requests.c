@@ -45,9 +45,7 @@ typedef struct lines {
 typedef ppi_steady_request request;
 
 static bool add_time(line *to, uint64_t time_ns) {
-  if (!PPI_ROOM(to->times_ns, to->capacity, to->num_times + 1)) return false;
-  to->times_ns[to->num_times++] = time_ns;
-  return true;
+  return PPI_PUSH(to->times_ns, to->num_times, to->capacity, time_ns);
 }
 
 static int compare_line(const void *key, const void *item) {
