@@ -214,7 +214,7 @@ void ppi_tool_end_jobs(void) {
 }
 
 // Small logs are read before threads have begun.
-static ppi_jobs *jobs_for(const char *const *paths, size_t num) {
+long ppi_tool_num_jobs(const char *const *paths, size_t num) {
   // More than these bring little to one log.
   enum { LEAST_BYTES = 1 << 20, USUAL_THREADS = 8, MOST_THREADS = 256 };
   off_t sum = 0;
@@ -223,10 +223,14 @@ static ppi_jobs *jobs_for(const char *const *paths, size_t num) {
     if (stat(paths[i], &file) == 0) sum += file.st_size;
   long usual = PPI_MIN((long)ppi_num_processors(), (long)USUAL_THREADS);
   long wanted = num_jobs == LONG_MIN ? usual : num_jobs;
-  if (wanted < 2 || (num_jobs == LONG_MIN && sum < LEAST_BYTES)) return NULL;
-  if (!all_jobs)
-    all_jobs = ppi_jobs_create((unsigned)PPI_MIN(wanted, MOST_THREADS));
-  return all_jobs;
+  if (wanted < 2 || (num_jobs == LONG_MIN && sum < LEAST_BYTES)) return 1;
+  return PPI_MIN(wanted, MOST_THREADS);
+}
+
+static ppi_jobs *jobs_for(const char *const *paths, size_t num) {
+  long wanted = ppi_tool_num_jobs(paths, num);
+  if (wanted > 1 && !all_jobs) all_jobs = ppi_jobs_create((unsigned)wanted);
+  return wanted > 1 ? all_jobs : NULL;
 }
 
 ppi_jobs *ppi_tool_jobs(const char *path) {

@@ -54,6 +54,8 @@ int ppi_tool_set_group_by(const char *what);
 // ppi_tool_set_jobs sets how many threads read and add up; LONG_MIN: as many as
 // there are processors, for inputs that are worth it.
 void ppi_tool_set_jobs(long num);
+// ppi_tool_num_jobs answers how many threads these inputs get, 1 or more.
+long ppi_tool_num_jobs(const char *const *paths, size_t num);
 // ppi_tool_jobs answers the threads for an input, all inputs' own; NULL: none.
 ppi_jobs *ppi_tool_jobs(const char *path);
 void ppi_tool_end_jobs(void);

@@ -9,6 +9,7 @@
 
 #include "cli/say.h"
 #include "event/tee.h"
+#include "input/apart.h"
 #include "input/input.h"
 #include "input/joined.h"
 #include "input/sums.h"
@@ -101,7 +102,8 @@ static struct ppi_tool_unmatched unmatched = {
 struct reading {
   const struct ppi_tool_options *options;
   const ppi_report_details *details;
-  pprof_sink *beside;  // NULL: none
+  pprof_sink *beside;     // NULL: none
+  ppi_tool_apart *apart;  // NULL: none; its inputs are taken in order
   struct ppi_tool_runs runs;
   int *code;
 };
@@ -164,7 +166,11 @@ static pprof_report *read_with(struct reading *reading, const char *path,
                                const ppi_tool_sums *sums, bool *out_repeated) {
   struct ppi_tool_watch watch;
   size_t num_runs = reading->runs.num;
-  pprof_report *known = ppi_tool_sums_read(sums, reading->details);
+  pprof_report *found = ppi_tool_sums_read(sums, reading->details);
+  pprof_report *read =
+      reading->apart ? ppi_tool_apart_take(reading->apart) : NULL;
+  pprof_report *known = found ? found : read;
+  if (found) pprof_report_destroy(read);
   pprof_report *report =
       known ? known : new_report(reading, ppi_tool_jobs(path));
   *out_repeated = false;
@@ -183,7 +189,7 @@ static pprof_report *read_with(struct reading *reading, const char *path,
   }
   if (ppi_report_depends_on_jobs(report) || (known && watch.num_repeated))
     report = read_again(reading, path, num_runs, report);
-  if (report && !known && answer == PPI_EXIT_DONE && !watch.num_repeated)
+  if (report && !found && answer == PPI_EXIT_DONE && !watch.num_repeated)
     ppi_tool_sums_write(sums, reading->details, report);
   return report;
 }
@@ -266,7 +272,9 @@ pprof_report *ppi_tool_reports_read(const struct ppi_tool_options *options,
   ppi_report_details wanted = *details;
   wanted.joins = options->num_inputs > 1;
   reading.details = &wanted;
+  if (!beside) reading.apart = ppi_tool_apart_begin(options, &wanted);
   pprof_report *all = add_all(&reading);
+  ppi_tool_apart_end(reading.apart);
   if (all && ppi_report_join(all) == PPROF_STATUS_NO_MEMORY)
     ppi_tool_say("out of memory: requests are those of each process");
   ppi_tool_runs_clear(&reading.runs);
