@@ -76,7 +76,7 @@ typedef struct ppi_report_name {
 } ppi_report_name;
 
 // Optional details, set before the first run; each costs memory and time for
-// every event.
+// every event. Those that figures depend on are in ppi_report_details_carry.
 typedef struct ppi_report_details {
   bool by_thread;            // each name by thread
   bool operator_parts;       // the parts of operators
