@@ -38,7 +38,9 @@ bool ppi_account_add(ppi_account *account, const ppi_moment *moment) {
   size_t *cells = account->last_cells;
   if (!cells[1] || account->last.high != own.high ||
       account->last.low != own.low) {
-    cells[0] = cell_of(account, &stage);
+    if (!cells[1] || account->last.high != own.high ||
+        account->last.low >> 32 != moment->stage)
+      cells[0] = cell_of(account, &stage);
     cells[1] = moment->child ? cell_of(account, &own) : cells[0];
     account->last = own;
   }
