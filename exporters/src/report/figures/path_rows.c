@@ -25,20 +25,35 @@ static char *text_of(ppi_path_texts *texts, const char *text) {
   return texts->items[at];
 }
 
+// The same for a text that comes often, which `known` has by its place.
+static char *known_text(ppi_path_texts *texts, ppi_path_texts *known,
+                        const char *text) {
+  size_t at =
+      ppi_map_number(&known->numbers, (ppi_map_key){0, (uintptr_t)text});
+  if (at == SIZE_MAX ||
+      !PPI_REACH(known->items, known->num, known->capacity, at + 1))
+    return NULL;
+  if (!known->items[at]) known->items[at] = text_of(texts, text);
+  return known->items[at];
+}
+
 // Copies of `rows` with texts of these figures.
 static ppi_report_path *own_rows(ppi_figures *figures,
                                  const ppi_report_path *rows, size_t num) {
   ppi_report_path *own = ppi_alloc((num + 1) * sizeof *own);
+  ppi_path_texts *texts = &figures->path_texts, known = {0};
   for (size_t i = 0; i < num && own; i++) {
     own[i] = (ppi_report_path){
-        .name = text_of(&figures->path_texts, rows[i].name),
-        .category_name = text_of(&figures->path_texts, rows[i].category_name),
+        .name = known_text(texts, &known, rows[i].name),
+        .category_name = known_text(texts, &known, rows[i].category_name),
         .level = rows[i].level,
         .on_device = rows[i].on_device};
     if (own[i].name && own[i].category_name) continue;
     ppi_free(own);
     own = NULL;
   }
+  ppi_map_clear(&known.numbers);
+  ppi_free(known.items);
   return own;
 }
 
