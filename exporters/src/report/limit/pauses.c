@@ -289,8 +289,9 @@ bool ppi_limit_pauses(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
   if (!model->pauses.num || !model->time_ns || !blame->num_units) {
-    if (!model->pauses.num || pause_part(model) < 0.03 ||
-        (double)model->pause_ns < most_saved(model))
+    double part = pause_part(model);
+    if (!model->pauses.num || part < 0.03 ||
+        (part < 0.1 && (double)model->pause_ns < most_saved(model)))
       return false;
     say_pauses(search);
     return true;
