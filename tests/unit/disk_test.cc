@@ -4,6 +4,9 @@
 // that others have.
 #include "file/disk.h"
 
+#include <fcntl.h>
+
+#include <cerrno>
 #include <cstdio>
 
 #include "file/part.h"
@@ -125,6 +128,14 @@ TEST(Part, TwoOfOneNameGetOneFileEach) {
             PPROF_STATUS_OK);
   EXPECT_EQ(Slurp(path + ".part"), "");
   ppi_part_clear(&first, true);
+}
+
+TEST(Path, WhatIsTooLongStaysTooLong) {
+  const std::string longest(2 * PATH_MAX, 'x');
+  const ppi_path path = ppi_path_beside("/tmp/y", longest.c_str());
+  EXPECT_EQ(0u, std::string(path.text).find("/tmp/xxx"));
+  EXPECT_EQ(-1, open(path.text, O_RDONLY));
+  EXPECT_EQ(ENAMETOOLONG, errno);
 }
 
 TEST(Part, NumbersGoBeforeTheEnding) {

@@ -164,7 +164,7 @@ class RecoverTest : public ::testing::Test {
     ASSERT_EQ(ppi_log_assembler_init(&assembler, Blocks::Put, &blocks_, 0, 0),
               PPROF_STATUS_OK);
     Info info(std::vector<ppi_text>{{"spool", spool_path_.c_str()}});
-    ppi_log_assembler_info(&assembler, info.get());
+    ppi_log_assembler_info(&assembler, info.get(), nullptr, 0);
     ppi_log_assembler_window(&assembler, 0, true, 0);
     pprof_definition site = Site(1, "decode");
     ppi_log_assembler_define(&assembler, &site);
@@ -181,7 +181,7 @@ class RecoverTest : public ::testing::Test {
     }
     num_live_ = blocks_.all.size();
     ppi_log_assembler_window(&assembler, 0, false, 4000);
-    ppi_log_assembler_totals(&assembler, &kNoTotals);
+    ppi_log_assembler_totals(&assembler, &kNoTotals, nullptr);
     ppi_log_assembler_clear(&assembler);
   }
 

@@ -62,7 +62,7 @@ static bool may_have_spool(const char *path) {
   if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK)
     return ppi_recover_is_empty_part(path);
   const char *spool = found.spool_path.text;
-  return !found.dump && (!spool[0] || access(spool, F_OK) == 0);
+  return !found.flight[0] && (!spool[0] || access(spool, F_OK) == 0);
 }
 
 static pprof_status make(struct joined *item, ppi_recover_result *out,

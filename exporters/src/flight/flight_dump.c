@@ -278,13 +278,10 @@ static pprof_status notify_definitions(ppi_flight_dump *dump,
 static pprof_status notify_info(ppi_flight_dump *dump,
                                 const ppi_flight_past *past,
                                 const char *reason) {
+  const pprof_run_info info = {.texts = past->texts.items,
+                               .num_texts = past->texts.num};
   const ppi_text own = {"flight", reason};
-  ppi_text *texts = ppi_texts_with(past->texts.items, past->texts.num, &own, 1);
-  if (!texts) return PPROF_STATUS_NO_MEMORY;
-  pprof_run_info info = {.texts = texts, .num_texts = past->texts.num + 1};
-  pprof_status status = ppi_log_assembler_info(&dump->assembler, &info);
-  ppi_free(texts);
-  return status;
+  return ppi_log_assembler_info(&dump->assembler, &info, &own, 1);
 }
 
 void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,
@@ -429,7 +426,7 @@ static pprof_status notify_totals(ppi_flight_dump *dump, const uint64_t *counts,
       ppi_tally_items_beside(&dump->tally, sums, &items, &totals.num_items);
   totals.items = items;
   if (status == PPROF_STATUS_OK)
-    status = ppi_log_assembler_totals(&dump->assembler, &totals);
+    status = ppi_log_assembler_totals(&dump->assembler, &totals, NULL);
   ppi_free(items);
   return status;
 }

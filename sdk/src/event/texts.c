@@ -27,14 +27,6 @@ bool ppi_texts_join(ppi_texts *texts, const ppi_text *items, size_t num) {
   return true;
 }
 
-ppi_text *ppi_texts_with(const ppi_text *items, size_t num,
-                         const ppi_text *more, size_t num_more) {
-  ppi_text *out = ppi_alloc((num + num_more + 1) * sizeof *out);
-  if (out && num) memcpy(out, items, num * sizeof *out);
-  if (out && num_more) memcpy(out + num, more, num_more * sizeof *out);
-  return out;
-}
-
 void ppi_texts_clear(ppi_texts *texts) {
   for (size_t i = 0; i < texts->num; i++) {
     ppi_free((char *)texts->items[i].key);

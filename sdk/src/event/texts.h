@@ -15,10 +15,6 @@ typedef struct ppi_texts {
 
 bool ppi_texts_add(ppi_texts *texts, const char *key, const char *value);
 bool ppi_texts_join(ppi_texts *texts, const ppi_text *items, size_t num);
-// ppi_texts_with lists `more` behind `items`: the list is the caller's
-// (ppi_free), its texts are not. NULL: no memory.
-ppi_text *ppi_texts_with(const ppi_text *items, size_t num,
-                         const ppi_text *more, size_t num_more);
 void ppi_texts_clear(ppi_texts *texts);
 
 PPROF_END_C_

@@ -162,13 +162,19 @@ static void put_long_text(piece_writer *pieces, const ppi_text *text) {
   } while (*rest);
 }
 
+static void put_info(piece_writer *pieces, const ppi_text *texts, size_t num) {
+  for (size_t i = 0; i < num; i++)
+    if (strcmp(texts[i].key, PPI_COMPRESSOR_KEY) != 0)
+      put_long_text(pieces, &texts[i]);
+}
+
 pprof_status ppi_log_assembler_info(ppi_log_assembler *assembler,
-                                    const pprof_run_info *info) {
+                                    const pprof_run_info *info,
+                                    const ppi_text *more, size_t num_more) {
   piece_writer pieces = begin_pieces(assembler, PPI_LOG_INFO);
   ppi_text compressor = {PPI_COMPRESSOR_KEY, ppi_codec_writer()};
-  for (size_t i = 0; i < info->num_texts; i++)
-    if (strcmp(info->texts[i].key, PPI_COMPRESSOR_KEY) != 0)
-      put_long_text(&pieces, &info->texts[i]);
+  put_info(&pieces, info->texts, info->num_texts);
+  put_info(&pieces, more, num_more);
   put_long_text(&pieces, &compressor);
   emit_piece(&pieces, false);
   return pieces.status;
@@ -183,8 +189,21 @@ static void put_keys(piece_writer *pieces) {
   }
 }
 
+static void put_notes(piece_writer *pieces, const ppi_text *notes, size_t num) {
+  size_t limit = pieces->assembler->raw_limit / 4;
+  for (size_t i = 0; i < num; i++) {
+    size_t key_len = ppi_text_cut(notes[i].key, limit);
+    size_t len = ppi_text_cut(notes[i].value, limit);
+    ppi_buffer *payload = piece_room(pieces, key_len + len + 8);
+    ppi_buffer_varint(payload, PPI_TOTALS_NOTE);
+    ppi_buffer_text(payload, notes[i].key, key_len);
+    ppi_buffer_text(payload, notes[i].value, len);
+  }
+}
+
 pprof_status ppi_log_assembler_totals(ppi_log_assembler *assembler,
-                                      const pprof_totals *totals) {
+                                      const pprof_totals *totals,
+                                      const ppi_text *note) {
   pprof_status status = ppi_log_assembler_flush(assembler);
   if (status != PPROF_STATUS_OK) return status;
   piece_writer pieces = begin_pieces(assembler, PPI_LOG_TOTALS);
@@ -198,15 +217,8 @@ pprof_status ppi_log_assembler_totals(ppi_log_assembler *assembler,
     ppi_buffer_varint(payload, item->key);
     ppi_buffer_varint(payload, item->value);
   }
-  for (size_t i = 0; i < totals->num_notes; i++) {
-    size_t key_len =
-        ppi_text_cut(totals->notes[i].key, assembler->raw_limit / 4);
-    size_t len = ppi_text_cut(totals->notes[i].value, assembler->raw_limit / 4);
-    ppi_buffer *payload = piece_room(&pieces, key_len + len + 8);
-    ppi_buffer_varint(payload, PPI_TOTALS_NOTE);
-    ppi_buffer_text(payload, totals->notes[i].key, key_len);
-    ppi_buffer_text(payload, totals->notes[i].value, len);
-  }
+  put_notes(&pieces, totals->notes, totals->num_notes);
+  put_notes(&pieces, note, note != NULL);
   emit_piece(&pieces, false);
   return pieces.status;
 }

@@ -52,8 +52,11 @@ void ppi_log_assembler_clear(ppi_log_assembler *assembler);
 size_t ppi_log_assembler_max_block(const ppi_log_assembler *assembler);
 
 // The sink's callbacks. All except define and events close the gathered events.
+// `more` come behind the texts of `info`, `note` behind the notes of `totals`;
+// NULL: none.
 pprof_status ppi_log_assembler_info(ppi_log_assembler *assembler,
-                                    const pprof_run_info *info);
+                                    const pprof_run_info *info,
+                                    const ppi_text *more, size_t num_more);
 pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
                                       const pprof_definition *definition);
 pprof_status ppi_log_assembler_events(ppi_log_assembler *assembler,
@@ -64,7 +67,8 @@ pprof_status ppi_log_assembler_window(ppi_log_assembler *assembler,
                                       uint32_t index, bool opens,
                                       uint64_t time_ns);
 pprof_status ppi_log_assembler_totals(ppi_log_assembler *assembler,
-                                      const pprof_totals *totals);
+                                      const pprof_totals *totals,
+                                      const ppi_text *note);
 // The payload of a block of contents; see log_contents.h.
 pprof_status ppi_log_assembler_contents(ppi_log_assembler *assembler,
                                         const ppi_buffer *payload);

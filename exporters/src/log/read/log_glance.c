@@ -26,11 +26,8 @@ pprof_status ppi_log_glance_info(ppi_log_payload *payload,
     const ppi_text *text = &payload->info.items[i];
     if (strcmp(text->key, "spool") == 0 && !out->spool_path.text[0])
       out->spool_path = ppi_path_make("%s", text->value);
-    if (strcmp(text->key, "flight") == 0) {
-      out->dump = true;
-      out->death =
-          strncmp(text->value, PPI_FLIGHT_DEATH, strlen(PPI_FLIGHT_DEATH)) == 0;
-    }
+    if (strcmp(text->key, "flight") == 0)
+      snprintf(out->flight, sizeof out->flight, "%s", text->value);
     if (strcmp(text->key, "uuid") == 0 && !out->uuid[0])
       snprintf(out->uuid, sizeof out->uuid, "%s", text->value);
   }

@@ -17,8 +17,7 @@ typedef struct ppi_log_glance {
   ppi_path spool_path;  // "": it names none
   bool readable;        // there is a block that can be read
   bool complete;        // the last block is the end of totals
-  bool dump;            // a flight recorder's
-  bool death;           // a dump at the death, made by recover
+  char flight[1024];    // the reason of a flight recorder's dump; "": none
   bool several;         // runs; `complete` is then about all of them
   uint32_t segment;     // 0: none
 } ppi_log_glance;

@@ -286,25 +286,10 @@ static pprof_status make_dump(recovery *job) {
 
 // Whether an earlier recover made the dump at `path`.
 static bool is_made(const recovery *job, const char *path, const char *uuid) {
-  ppi_log_file *file;
-  ppi_log_payload payload;
-  ppi_log_block block;
-  bool whole = false, same = false;
-  if (ppi_log_file_open(path, &file, NULL) != PPROF_STATUS_OK) return false;
-  if (strcmp(ppi_log_file_uuid(file), uuid) == 0 &&
-      ppi_log_payload_init(&payload) == PPROF_STATUS_OK) {
-    while (!whole && ppi_log_file_next(file, &block) && block.ok &&
-           block.header.type == PPI_LOG_INFO &&
-           ppi_log_payload_open(&payload, &block) == PPROF_STATUS_OK)
-      if (ppi_log_payload_piece(&payload, &block, &whole) != PPROF_STATUS_OK)
-        break;
-    for (size_t i = 0; whole && i < payload.info.num; i++)
-      same |= strcmp(payload.info.items[i].key, "flight") == 0 &&
-              strcmp(payload.info.items[i].value, job->reason) == 0;
-    ppi_log_payload_clear(&payload);
-  }
-  ppi_log_file_close(file);
-  return same;
+  ppi_log_glance found;
+  return ppi_log_glance_at(path, &found, NULL) == PPROF_STATUS_OK &&
+         strcmp(found.uuid, uuid) == 0 &&
+         strcmp(found.flight, job->reason) == 0;
 }
 
 // A dump of a process that died during a dump has that name, too.

@@ -118,11 +118,13 @@ static void finish_dump(const ppi_recover_job *recovery, const char *part) {
     return;
   }
   if (!same_run(recovery, found.uuid)) return;
-  if (found.dump && !found.death)
+  bool is_death =
+      strncmp(found.flight, PPI_FLIGHT_DEATH, strlen(PPI_FLIGHT_DEATH)) == 0;
+  if (found.flight[0] && !is_death)
     ppi_recover(part, NULL, &ignored, NULL);
   else
-    ppi_recover_remove_empty(
-        part, found.death ? INT64_MAX : PPI_LOG_FILE_HEADER_SIZE);
+    ppi_recover_remove_empty(part,
+                             is_death ? INT64_MAX : PPI_LOG_FILE_HEADER_SIZE);
 }
 
 // All files with the recorder's name, or that name with a number.
@@ -337,7 +339,7 @@ static pprof_status from_glance(ppi_recover_job *recovery, const char *path,
   bool done = false;
   pprof_status status = PPROF_STATUS_OK;
   // The spool does not have the missing part of a dump any more.
-  if (ppi_recover_is_part(path) && !found->dump)
+  if (ppi_recover_is_part(path) && !found->flight[0])
     status = found->spool_path.text[0]
                  ? with_named_spool(recovery, path, found, &done)
                  : with_found_spool(recovery, path, found, &done);
@@ -384,12 +386,9 @@ pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
   return status;
 }
 
-pprof_status ppi_recover_in_place(const char *spool, ppi_recover_result *out,
-                                  pprof_error *error) {
+pprof_status ppi_recover_in_place(const char *spool, ppi_recover_result *out) {
   memset(out, 0, sizeof *out);
-  pprof_error own = {""};
-  ppi_recover_job recovery = {.result = out, .error = &own, .in_place = true};
-  pprof_status status = run_job(&recovery, spool);
-  if (error && status != PPROF_STATUS_OK) *error = own;
-  return status;
+  pprof_error error = {""};
+  ppi_recover_job recovery = {.result = out, .error = &error, .in_place = true};
+  return run_job(&recovery, spool);
 }

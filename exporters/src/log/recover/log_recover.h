@@ -25,7 +25,5 @@ pprof_status ppi_recover(const char *path, const ppi_recover_options *options,
 // of the run's log that is where the spool names it, and that nobody writes.
 // Errors: the same, and UNAVAILABLE if there is none, or if the run's dump
 // would go elsewhere.
-pprof_status ppi_recover_in_place(const char *spool, ppi_recover_result *out,
-                                  pprof_error *error);
-
+pprof_status ppi_recover_in_place(const char *spool, ppi_recover_result *out);
 PPROF_END_C_

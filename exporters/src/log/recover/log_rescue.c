@@ -254,17 +254,14 @@ static pprof_status write_totals(ppi_rescue *rescue, ppi_salvage *salvage) {
   const ppi_text note = {
       "recovered", salvage ? "from the log's blocks and the spool"
                            : "from the log's whole blocks, without a spool"};
-  ppi_text *notes = ppi_texts_with(extra->notes, extra->num_notes, &note, 1);
-  if (!notes) return PPROF_STATUS_NO_MEMORY;
-  pprof_totals totals = {.notes = notes, .num_notes = extra->num_notes + 1};
+  pprof_totals totals = *extra;
   ppi_total *items = NULL;
   pprof_status status =
       ppi_log_totals_join(&rescue->tally, extra, 1, &items, &totals.num_items);
   totals.items = items;
   if (status == PPROF_STATUS_OK)
-    status = ppi_log_assembler_totals(&rescue->assembler, &totals);
+    status = ppi_log_assembler_totals(&rescue->assembler, &totals, &note);
   ppi_free(items);
-  ppi_free(notes);
   return status;
 }
 
@@ -275,7 +272,7 @@ pprof_status ppi_rescue_finish(ppi_rescue *rescue, ppi_salvage *salvage,
                                                rescue, 0, rescue->next_number);
   rescue->assembling = true;
   if (status == PPROF_STATUS_OK && !rescue->has_info)
-    status = ppi_log_assembler_info(&rescue->assembler, info);
+    status = ppi_log_assembler_info(&rescue->assembler, info, NULL, 0);
   if (status == PPROF_STATUS_OK && salvage) {
     status =
         ppi_salvage_deliver(salvage, kept, rescue, true, &rescue->salvage_sink);

@@ -228,7 +228,7 @@ static bool give_up(ppi_reclaim *self, const leftover *left) {
 // Whether the spool takes no memory any more, or is not ours.
 static bool is_settled(ppi_reclaim *self, const leftover *left) {
   ppi_recover_result result;
-  pprof_status status = ppi_recover_in_place(left->path, &result, NULL);
+  pprof_status status = ppi_recover_in_place(left->path, &result);
   if (status == PPROF_STATUS_BUSY) return true;
   if (status == PPROF_STATUS_OK && access(left->path, F_OK) != 0) {
     if (result.already_whole)

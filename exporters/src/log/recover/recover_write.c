@@ -40,7 +40,7 @@ static int look_at_final(const ppi_recover_job *recovery, const char *path) {
   if (ppi_log_glance_at(path, &found, NULL) != PPROF_STATUS_OK) return -1;
   if (!recovery->uuid[0] || strcmp(found.uuid, recovery->uuid) != 0) return -1;
   // The run's dump may have taken the log's name.
-  if (found.dump && recovery->salvage) return -1;
+  if (found.flight[0] && recovery->salvage) return -1;
   return found.complete ? 1 : 0;
 }
 

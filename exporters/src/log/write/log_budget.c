@@ -113,28 +113,23 @@ pprof_status ppi_log_budget_totals(const ppi_log_budget *budget,
                                    ppi_log_assembler *assembler) {
   char text[128];
   uint64_t dropped = ppi_log_budget_num_dropped(budget);
-  ppi_text note = {budget->error ? "disk" : "disk_limit", text};
-  bool has_note = budget->error || dropped;
   if (budget->error)
     snprintf(text, sizeof text, "%.60s: %llu records are not in the log",
              strerror(budget->error), (unsigned long long)dropped);
   else
     snprintf(text, sizeof text, "left no room for %llu records",
              (unsigned long long)dropped);
-  ppi_text *notes =
-      ppi_texts_with(totals->notes, totals->num_notes, &note, has_note);
-  if (!notes) return PPROF_STATUS_NO_MEMORY;
-  pprof_totals mine = {.notes = notes,
-                       .num_notes = totals->num_notes + has_note};
+  pprof_totals mine = *totals;
   ppi_total *items = NULL;
   pprof_status status = ppi_rotate_totals(rotate, &budget->dropped, totals,
                                           &items, &mine.num_items);
   mine.items = items;
   if (status == PPROF_STATUS_OK)
     status = ppi_rotate_notify_lanes(rotate, &mine, assembler);
+  const ppi_text note = {budget->error ? "disk" : "disk_limit", text};
   if (status == PPROF_STATUS_OK)
-    status = ppi_log_assembler_totals(assembler, &mine);
+    status = ppi_log_assembler_totals(assembler, &mine,
+                                      budget->error || dropped ? &note : NULL);
   ppi_free(items);
-  ppi_free(notes);
   return status;
 }

@@ -60,17 +60,10 @@ void ppi_log_place_note_aside(ppi_log_place *place, uint32_t num) {
            ppi_base_name(place->part.path.text), num);
 }
 
-pprof_status ppi_log_place_info(const ppi_log_place *place,
-                                const pprof_run_info *info,
-                                pprof_run_info *out) {
+const char *ppi_log_place_taken(const ppi_log_place *place) {
   const char *wanted = ppi_base_name(place->wanted.text);
-  *out = *info;
-  if (strcmp(wanted, ppi_base_name(place->part.path.text)) == 0)
-    return PPROF_STATUS_OK;
-  const ppi_text taken = {"name_taken", wanted};
-  out->texts = ppi_texts_with(info->texts, info->num_texts, &taken, 1);
-  out->num_texts++;
-  return out->texts ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  bool is_own = strcmp(wanted, ppi_base_name(place->part.path.text)) == 0;
+  return is_own ? NULL : wanted;
 }
 
 // ---- the file ----

@@ -27,11 +27,9 @@ pprof_status ppi_log_place_open(ppi_log_place *place, const char *path,
                                 bool in_segments, pprof_error *error);
 // `has_file`: something was written to the file.
 void ppi_log_place_clear(ppi_log_place *place, bool has_file);
-// ppi_log_place_info adds a taken name to the run's info. *out has texts of its
-// own (ppi_free) unless they are `info`'s.
-pprof_status ppi_log_place_info(const ppi_log_place *place,
-                                const pprof_run_info *info,
-                                pprof_run_info *out);
+// ppi_log_place_taken answers the wanted name, for the run's info, if the log
+// has another one; else NULL.
+const char *ppi_log_place_taken(const ppi_log_place *place);
 // ppi_log_place_reopen makes the finished file unfinished again, for a further
 // run at its end. Answers errno or 0.
 int ppi_log_place_reopen(ppi_log_place *place);

@@ -172,21 +172,23 @@ static void name_segment(log_writer *writer) {
 
 // The beginning of the file.
 static pprof_status notify_info(log_writer *writer,
-                                const pprof_run_info *reported) {
-  pprof_run_info info;
-  pprof_status status = ppi_log_place_info(&writer->place, reported, &info);
+                                const pprof_run_info *info) {
+  const ppi_text taken = {"name_taken", ppi_log_place_taken(&writer->place)};
+  bool is_taken = taken.value;
+  pprof_status status = PPROF_STATUS_OK;
   if (counts(writer)) {
     ppi_log_budget_begin_essential(&writer->budget);
-    if (status == PPROF_STATUS_OK)
-      status = ppi_rotate_begin(&writer->rotate, &info);
+    status = ppi_rotate_begin(&writer->rotate, info);
+    if (!ppi_texts_join(&writer->rotate.texts, &taken, is_taken))
+      status = PPROF_STATUS_NO_MEMORY;
   }
   name_segment(writer);
   if (status == PPROF_STATUS_OK)
     status = writer->segment_bytes
                  ? ppi_rotate_info(&writer->rotate, &writer->assembler)
-                 : ppi_log_assembler_info(&writer->assembler, &info);
+                 : ppi_log_assembler_info(&writer->assembler, info, &taken,
+                                          is_taken);
   if (counts(writer)) ppi_log_budget_end_essential(&writer->budget);
-  if (info.texts != reported->texts) ppi_free((ppi_text *)info.texts);
   return status;
 }
 
@@ -378,7 +380,8 @@ static pprof_status notify_totals(log_writer *writer,
   if (!counts(writer)) {
     pprof_status put =
         ppi_log_contents_put(&writer->contents, &writer->assembler);
-    return put ? put : ppi_log_assembler_totals(&writer->assembler, totals);
+    return put ? put
+               : ppi_log_assembler_totals(&writer->assembler, totals, NULL);
   }
   // The rest may be refused; then the totals state it.
   pprof_status status = ppi_log_assembler_flush(&writer->assembler);

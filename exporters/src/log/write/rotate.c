@@ -297,7 +297,7 @@ static pprof_status end_segment(ppi_rotate *rotate,
   totals.items = items;
   pprof_status status = take_counted(rotate, items, &totals.num_items);
   if (status == PPROF_STATUS_OK)
-    status = ppi_log_assembler_totals(assembler, &totals);
+    status = ppi_log_assembler_totals(assembler, &totals, NULL);
   ppi_free(items);
   return status;
 }
@@ -306,20 +306,16 @@ static pprof_status end_segment(ppi_rotate *rotate,
 
 pprof_status ppi_rotate_info(ppi_rotate *rotate, ppi_log_assembler *assembler) {
   char number[16], before[24];
-  // The number is the last text, behind what only later segments have.
-  const ppi_text own[] = {{PPI_RECORDS_BEFORE_KEY, before},
-                          {PPI_SEGMENT_KEY, number}};
-  size_t first = rotate->segment == 1, num = 2 - first;
+  const pprof_run_info info = {.texts = rotate->texts.items,
+                               .num_texts = rotate->texts.num};
   snprintf(number, sizeof number, "%u", rotate->segment);
   snprintf(before, sizeof before, "%llu",
            (unsigned long long)rotate->num_earlier);
-  ppi_text *texts =
-      ppi_texts_with(rotate->texts.items, rotate->texts.num, own + first, num);
-  if (!texts) return PPROF_STATUS_NO_MEMORY;
-  pprof_run_info info = {.texts = texts, .num_texts = rotate->texts.num + num};
-  pprof_status status = ppi_log_assembler_info(assembler, &info);
-  ppi_free(texts);
-  return status;
+  // The number is the last text, behind what only later segments have.
+  const ppi_text own[] = {{PPI_RECORDS_BEFORE_KEY, before},
+                          {PPI_SEGMENT_KEY, number}};
+  size_t first = rotate->segment == 1;
+  return ppi_log_assembler_info(assembler, &info, own + first, 2 - first);
 }
 
 // Records below these are in earlier segments: recover must not take them from
