@@ -82,7 +82,7 @@ class Walk {
   std::vector<ppi_span> contended_;
   ppi_span_list spans_ = {};
   std::vector<ppi_part_times> times_;
-  ppi_path path_ = {};
+  ppi_request_path path_ = {};
   ppi_walk walk_ = {};
 };
 

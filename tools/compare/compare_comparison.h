@@ -6,8 +6,6 @@
 
 #include "compare/compare_samples.h"
 
-PPROF_BEGIN_C_
-
 #define PPI_COMPARE_ALPHA 0.05
 // Runs differ if p is below this. It is strict, since no model covers every
 // dependence.
@@ -56,5 +54,3 @@ typedef struct ppi_comparison {
   bool is_read;
   ppi_decision runs, programs;
 } ppi_comparison;
-
-PPROF_END_C_

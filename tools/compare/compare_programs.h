@@ -7,8 +7,6 @@
 
 #include "compare/compare_comparison.h"
 
-PPROF_BEGIN_C_
-
 // ppi_run_spread_add adds the runs of one program.
 void ppi_run_spread_add(ppi_run_spread *spread, const ppi_compare_stage *stage,
                         ppi_metric metric);
@@ -19,5 +17,3 @@ void ppi_programs_test(ppi_comparison *comparison, size_t num_tests);
 void ppi_programs_decide(ppi_comparison *comparison);
 // ppi_programs_can_test answers whether there are enough runs for a test.
 bool ppi_programs_can_test(const ppi_comparison *comparison);
-
-PPROF_END_C_

@@ -9,8 +9,6 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // ppi_foreign_head looks at a file's first bytes, inflated or not.
 const char *ppi_foreign_head(const void *bytes, size_t len);
 
@@ -30,5 +28,3 @@ const char *ppi_foreign_bare(const char *head, size_t len);
 
 // ppi_foreign_table looks at one table of a database.
 const char *ppi_foreign_table(const char *name);
-
-PPROF_END_C_

@@ -6,8 +6,6 @@
 #include "file/text.h"
 #include "live/live_process.h"
 
-PPROF_BEGIN_C_
-
 enum ppi_top_sort {
   PPI_TOP_BY_TIME,
   PPI_TOP_BY_RATE,
@@ -37,5 +35,3 @@ void ppi_top_print(const struct ppi_live_processes *all,
                    const struct ppi_top_screen *screen, ppi_page *page);
 void ppi_top_print_json(const struct ppi_live_processes *all,
                         const struct ppi_top_choice *choice, ppi_page *page);
-
-PPROF_END_C_

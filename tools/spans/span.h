@@ -8,8 +8,6 @@
 
 #include "pprof/event.h"
 
-PPROF_BEGIN_C_
-
 #define PPI_SPAN_NAME 256
 
 // Attributes of a request: times in seconds, numbers of tokens; negative: none.
@@ -81,5 +79,3 @@ void ppi_span_put_counter(ppi_span_file *file, const ppi_span *span,
                           const char *name, double value);
 // ppi_span_file_end chooses a clock for spans that wait for one.
 void ppi_span_file_end(ppi_span_file *file);
-
-PPROF_END_C_

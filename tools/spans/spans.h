@@ -7,8 +7,6 @@
 #include "json/source.h"
 #include "spans/span.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_spans ppi_spans;
 
 // ppi_spans_is answers whether a file with this head has spans.
@@ -27,5 +25,3 @@ const char *ppi_spans_kind(const ppi_spans *spans);
 // ppi_spans_num_bad counts the spans without usable times, which are left out.
 uint64_t ppi_spans_num_bad(const ppi_spans *spans, uint64_t *out_all);
 void ppi_spans_close(ppi_spans *spans);
-
-PPROF_END_C_

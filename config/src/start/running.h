@@ -13,8 +13,6 @@
 #include "start/environment.h"
 #include "start/in_code.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_triggers ppi_triggers;
 
 typedef struct ppi_running {
@@ -73,5 +71,3 @@ pprof_status ppi_running_take_sink(ppi_running *run, pprof_sink *sink,
 // OK, or "WHAT: the status in words".
 pprof_status ppi_running_plain_failure(pprof_error *error, pprof_status status,
                                        const char *what);
-
-PPROF_END_C_

@@ -5,8 +5,6 @@
 
 #include "start/running.h"
 
-PPROF_BEGIN_C_
-
 // Prepares the exports in the session, writes those of the run after its stop,
 // and gives up those that were not written.
 pprof_status ppi_running_add_exports(ppi_running *run, pprof_error *error);
@@ -15,5 +13,3 @@ pprof_status ppi_running_write_exports(ppi_running *run, pprof_status first,
 void ppi_running_drop_exports(ppi_running *run);
 // Puts into `error` the first trace that could not be written, if any.
 void ppi_running_notify_trace(const ppi_running *run, pprof_error *error);
-
-PPROF_END_C_

@@ -6,8 +6,6 @@
 
 #include "start/running.h"
 
-PPROF_BEGIN_C_
-
 // ppi_running_prepare fills in config and paths; no file is made.
 pprof_status ppi_running_prepare(ppi_running *run, const char *config_path,
                                  pprof_error *error);
@@ -26,5 +24,3 @@ void ppi_running_destroy(ppi_running *run);
 void ppi_running_in_forked_child(ppi_running *run);
 // Whether both runs were requested with the same settings.
 bool ppi_running_is_same(const ppi_running *a, const ppi_running *b);
-
-PPROF_END_C_

@@ -5,8 +5,6 @@
 
 #include "start/running.h"
 
-PPROF_BEGIN_C_
-
 // A run without viewers still records.
 void ppi_running_add_live(ppi_running *run);
 // ppi_control_actions.watch and unwatch.
@@ -17,5 +15,3 @@ void ppi_running_write_metrics(void *user);
 // After the session's stop: the last update.
 void ppi_running_end_metrics(ppi_running *run);
 void ppi_running_live_in_forked_child(ppi_running *run);
-
-PPROF_END_C_

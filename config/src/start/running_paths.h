@@ -5,8 +5,6 @@
 
 #include "start/running.h"
 
-PPROF_BEGIN_C_
-
 // `config_path` is the file that was read; NULL: none.
 pprof_status ppi_running_expand_paths(ppi_running *run, const char *config_path,
                                       pprof_error *error);
@@ -16,5 +14,3 @@ void ppi_running_note_path(char path[PATH_MAX], const char *own);
 // Renames files of injection's run `ended` with names that `next` is about to
 // write.
 void ppi_running_keep_older(const ppi_running *ended, const ppi_running *next);
-
-PPROF_END_C_

@@ -5,8 +5,6 @@
 
 #include "start/running.h"
 
-PPROF_BEGIN_C_
-
 // Call `add` before the session's start; `destroy` after it is destroyed.
 pprof_status ppi_triggers_add(ppi_running *run, pprof_error *error);
 void ppi_triggers_destroy(ppi_triggers *triggers);
@@ -16,5 +14,3 @@ void ppi_triggers_trigger(void *user, const ppi_trigger *trigger,
 bool ppi_triggers_settled(void *user, uint64_t ticket,
                           ppi_control_reply *reply);
 void ppi_triggers_gone(void *user, uint64_t ticket);
-
-PPROF_END_C_

@@ -7,8 +7,6 @@
 #include "chrome/chrome_text.h"
 #include "pprof/event.h"
 
-PPROF_BEGIN_C_
-
 // Nothing for an amount of 0.
 void ppi_chrome_put_amount(ppi_page *out, const char *key, double amount);
 void ppi_chrome_put_flags(ppi_page *out, uint32_t flags);
@@ -23,5 +21,3 @@ static inline bool ppi_chrome_is_full(const pprof_numbers *numbers) {
 // `escaped` is the site's name with a `{}` for each number.
 void ppi_chrome_put_full(ppi_page *out, const char *escaped,
                          const pprof_numbers *numbers);
-
-PPROF_END_C_

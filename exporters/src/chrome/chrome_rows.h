@@ -9,8 +9,6 @@
 
 #include "chrome/chrome_state.h"
 
-PPROF_BEGIN_C_
-
 // Errors of all functions: NO_MEMORY; INVALID, no session has such an id.
 
 // ppi_chrome_rows_nest places a range of the lane's thread.
@@ -36,5 +34,3 @@ pprof_status ppi_chrome_rows_leave(ppi_chrome_writer *writer, uint32_t lane);
 // buffered under the old name while that is known.
 pprof_status ppi_chrome_rows_rename(ppi_chrome_writer *writer, uint32_t site);
 void ppi_chrome_rows_clear(ppi_chrome_writer *writer);
-
-PPROF_END_C_

@@ -12,8 +12,6 @@
 #include "file/digits.h"
 #include "pprof/export.h"
 
-PPROF_BEGIN_C_
-
 // Devices are processes of their own in a trace, numbered from here. The
 // kernel's process ids end far below, as do thread ids below the second number.
 // From the third on are ids for processes with an id that an earlier run has.
@@ -150,5 +148,3 @@ typedef struct ppi_chrome_writer {
   bool has_windows;            // of the run, so far
   ppi_texts texts;             // the run info, copied for the end of the file
 } ppi_chrome_writer;
-
-PPROF_END_C_

@@ -6,8 +6,6 @@
 
 #include "chrome/chrome_state.h"
 
-PPROF_BEGIN_C_
-
 // The track must have its tid.
 void ppi_chrome_write_slice(ppi_chrome_writer *writer,
                             const ppi_chrome_slice *slice, uint32_t pid,
@@ -46,5 +44,3 @@ void ppi_chrome_write_tail(ppi_chrome_writer *writer,
                            const pprof_totals *totals);
 uint32_t ppi_chrome_pid_of(const ppi_chrome_writer *writer,
                            const ppi_chrome_group *group);
-
-PPROF_END_C_

@@ -9,8 +9,6 @@
 #include "html/picture.h"
 #include "print/report_print.h"
 
-PPROF_BEGIN_C_
-
 // ppi_html_need adds the details that the page needs; call it before the
 // report's first run.
 void ppi_html_need(ppi_report_details *details);
@@ -27,5 +25,3 @@ pprof_status ppi_html_write(const pprof_report *report,
 void ppi_html_begin(FILE *out);
 pprof_status ppi_html_element(FILE *out, const char *id, ppi_page *json);
 pprof_status ppi_html_end(FILE *out);
-
-PPROF_END_C_

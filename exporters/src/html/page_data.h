@@ -6,8 +6,6 @@
 
 #include "html/picture_state.h"
 
-PPROF_BEGIN_C_
-
 #define PPI_SEEN_NONE UINT32_MAX
 
 pprof_status ppi_page_data_begin(ppi_picture *picture,
@@ -27,5 +25,3 @@ uint32_t ppi_page_data_stream_row(ppi_picture *picture,
                                   const pprof_event *event);
 // Clears the ids and names of the run.
 void ppi_page_data_clear_run(ppi_picture *picture);
-
-PPROF_END_C_

@@ -7,11 +7,7 @@
 
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 extern const unsigned char ppi_page_style[];
 extern const size_t ppi_page_style_len;
 extern const unsigned char ppi_page_script[];
 extern const size_t ppi_page_script_len;
-
-PPROF_END_C_

@@ -56,7 +56,7 @@ static size_t list_parts(const ppi_picture *picture, size_t request,
   return num;
 }
 
-static void put_path(ppi_page *page, const ppi_path *path,
+static void put_path(ppi_page *page, const ppi_request_path *path,
                      const ppi_request_part *parts, unsigned level) {
   ppi_put_array(page, "path");
   for (size_t i = 0; i < path->num; i += (size_t)1 << level) {
@@ -76,7 +76,7 @@ static pprof_status put_longest_path(ppi_page *page, const ppi_picture *picture,
   ppi_request_part *parts = ppi_alloc((picture->num_kept + 1) * sizeof *parts);
   ppi_part_times *times = ppi_alloc((picture->num_kept + 1) * sizeof *times);
   pprof_status status = PPROF_STATUS_NO_MEMORY;
-  ppi_path path = {0};
+  ppi_request_path path = {0};
   if (parts && times) {
     ppi_walk walk = {.parts = parts,
                      .num = list_parts(picture, request, parts),

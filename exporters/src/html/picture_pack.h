@@ -7,10 +7,6 @@
 
 #include "html/picture.h"
 
-PPROF_BEGIN_C_
-
 // ppi_picture_pack: NO_MEMORY, IO.
 pprof_status ppi_picture_pack(const ppi_picture *picture,
                               const ppi_figures *figures, FILE *out);
-
-PPROF_END_C_

@@ -11,8 +11,6 @@
 #include "report/machine/series.h"
 #include "report/report.h"
 
-PPROF_BEGIN_C_
-
 enum {
   PPI_PICTURE_ROWS = 512,      // later rows are only counted
   PPI_PICTURE_STAGES = 2048,   // later stages share the last one
@@ -192,5 +190,3 @@ struct ppi_picture {
 
 // Times beyond this are invalid: JavaScript counts exactly up to 2^53.
 #define PPI_PICTURE_LAST_NS (UINT64_C(1) << 53)
-
-PPROF_END_C_

@@ -6,8 +6,6 @@
 #include "file/text.h"
 #include "report/report.h"
 
-PPROF_BEGIN_C_
-
 // The number of classes, each an eighth of an octave.
 #define PPI_SPREAD_CLASSES (8 * 64)
 void ppi_spread_count(uint64_t counts[PPI_SPREAD_CLASSES], uint64_t ns,
@@ -24,5 +22,3 @@ pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures,
 // ppi_spread_put_name writes the first `most_bytes` of a name.
 void ppi_spread_put_name(ppi_page *page, const char *key, const char *name,
                          size_t most_bytes);
-
-PPROF_END_C_

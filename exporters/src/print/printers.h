@@ -6,8 +6,6 @@
 #include "report/findings/findings.h"
 #include "view/view.h"
 
-PPROF_BEGIN_C_
-
 void ppi_table_put(ppi_page *page, const ppi_view *view,
                    const ppi_report_options *options);
 void ppi_markdown_put(ppi_page *page, const ppi_view *view, ppi_time_unit unit);
@@ -24,5 +22,3 @@ void ppi_json_put(ppi_page *page, const ppi_figures *figures,
 pprof_status ppi_json_put_compact(ppi_page *page, const ppi_figures *figures,
                                   const ppi_view *view,
                                   const ppi_findings_options *options);
-
-PPROF_END_C_

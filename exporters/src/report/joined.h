@@ -5,8 +5,6 @@
 
 #include "report/figures/figures.h"
 
-PPROF_BEGIN_C_
-
 // ppi_input_of answers NULL for a run that the figures lack.
 const ppi_report_input *ppi_input_of(const ppi_figures *figures,
                                      const char *uuid, const char *host,
@@ -18,5 +16,3 @@ bool ppi_join_requests(ppi_figures *figures);
 // ppi_join_serving makes one request of those of one number. Without a number
 // in several runs it changes nothing.
 bool ppi_join_serving(ppi_figures *figures);
-
-PPROF_END_C_

@@ -9,8 +9,6 @@
 #include "report/report.h"
 #include "view/report_options.h"
 
-PPROF_BEGIN_C_
-
 // The name of the base's unit.
 const char *ppi_answer_unit(ppi_base_kind base);
 // With the date, unless `now_ns` is NULL. From an hour on, the line also has
@@ -32,5 +30,3 @@ void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures,
 void ppi_identity_put(ppi_page *page, const ppi_figures *figures,
                       ppi_time_unit unit);
 void ppi_identity_put_json(ppi_page *page, const ppi_figures *figures);
-
-PPROF_END_C_

@@ -7,8 +7,6 @@
 #include "report/findings/findings.h"
 #include "view/view.h"
 
-PPROF_BEGIN_C_
-
 // clang-format off
 #define PPI_ANSWER_COLUMNS(each) \
   each(name, NULL, NULL, 0, 2) \
@@ -46,5 +44,3 @@ pprof_status ppi_findings_put_json(ppi_page *page, const ppi_figures *figures,
 // The same for given findings, at most `most` of them.
 void ppi_findings_put_members(ppi_page *page, const ppi_figures *figures,
                               const ppi_findings *findings, size_t most);
-
-PPROF_END_C_

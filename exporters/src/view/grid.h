@@ -6,8 +6,6 @@
 
 #include "file/text.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_grid_column {
   const char *heading;
   const char *name;  // of --columns; NULL: the heading
@@ -62,5 +60,3 @@ bool ppi_names_have(const char *names, const char *name);
 bool ppi_names_are_of(const char *names, const char *known);
 
 void ppi_grid_clear(ppi_grid *grid);
-
-PPROF_END_C_

@@ -6,8 +6,6 @@
 
 #include "view/view.h"
 
-PPROF_BEGIN_C_
-
 // The source of one row.
 typedef struct ppi_named {
   const char *name, *category_name;
@@ -96,5 +94,3 @@ pprof_status ppi_named_put_blocks(ppi_view *view, const ppi_named_block *like,
 // ppi_named_is_copy: the name belongs to the Memory Manipulation view.
 bool ppi_named_is_copy(uint32_t category, const char *name);
 bool ppi_named_is_user_defined(uint32_t category);
-
-PPROF_END_C_

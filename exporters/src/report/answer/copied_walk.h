@@ -6,8 +6,6 @@
 
 #include "report/answer/walk.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_copied_walk {
   ppi_answer_lanes lanes;  // of copies
   uint64_t *words;         // all their pages
@@ -27,5 +25,3 @@ bool ppi_walk_copy(ppi_copied_walk *copy, const ppi_walk_back *from,
 // ppi_walk_copied fills the sums.
 bool ppi_walk_copied(ppi_copied_walk *walk);
 void ppi_copied_walk_clear(ppi_copied_walk *walk);
-
-PPROF_END_C_

@@ -6,8 +6,6 @@
 #include "report/answer/account.h"
 #include "report/answer/lanes.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_walk_back {
   ppi_answer_lanes *lanes;  // not mixed
   ppi_item *items;          // in order; only their device sides count
@@ -22,5 +20,3 @@ typedef struct ppi_walk_back {
   const ppi_account_names *names;  // as there
   ppi_account *accounts;           // by unit
 } ppi_walk_back;
-
-PPROF_END_C_

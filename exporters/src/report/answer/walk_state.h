@@ -12,8 +12,6 @@
 #include "report/answer/moments.h"
 #include "report/answer/walk.h"
 
-PPROF_BEGIN_C_
-
 // ---- time and calls by place ----
 
 #define PPI_REPORTED_RECENT 256  // a power of two
@@ -265,5 +263,3 @@ void ppi_walk_list_units(ppi_walk_state *at);
 // ppi_walk_cross_units crosses all borders of units at `to_ns`. It adds the
 // sums so far to the open units first. Frames may change their places.
 bool ppi_walk_cross_units(ppi_walk_state *at);
-
-PPROF_END_C_

@@ -5,10 +5,6 @@
 
 #include "report/findings/search.h"
 
-PPROF_BEGIN_C_
-
 // ppi_answer_line names the greatest part of a unit's time, unless a rule has
 // given the answer.
 void ppi_answer_line(ppi_search *search);
-
-PPROF_END_C_

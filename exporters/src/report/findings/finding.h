@@ -5,8 +5,6 @@
 
 #include "report/figures/figures.h"
 
-PPROF_BEGIN_C_
-
 enum { PPI_FINDING_VALUES = 6 };
 
 typedef struct ppi_finding_value {
@@ -44,5 +42,3 @@ typedef struct ppi_findings {
   char nothing[160];
   ppi_base_kind base;  // the kind of unit of the run
 } ppi_findings;
-
-PPROF_END_C_

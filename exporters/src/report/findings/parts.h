@@ -6,8 +6,6 @@
 
 #include "report/findings/search.h"
 
-PPROF_BEGIN_C_
-
 // The common properties of a part's rows; NULL: any.
 typedef struct ppi_part {
   const char *name, *device;
@@ -104,5 +102,3 @@ typedef struct ppi_deep {
 
 // ppi_deep_of needs figures with details.paths; without them the way is empty.
 ppi_deep ppi_deep_of(const ppi_figures *figures, const ppi_costly *costly);
-
-PPROF_END_C_

@@ -8,8 +8,6 @@
 #include "report/findings/impossible.h"
 #include "report/findings/words.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_search {
   const ppi_figures *figures;
   const ppi_answer *answer;  // by `base`
@@ -40,5 +38,3 @@ ppi_finding *ppi_search_add(ppi_search *search, ppi_finding_sort sort,
                             double share);
 void ppi_finding_value_add(ppi_finding *finding, const char *name,
                            double number, const char *unit);
-
-PPROF_END_C_

@@ -5,8 +5,6 @@
 
 #include "report/limit/model.h"
 
-PPROF_BEGIN_C_
-
 // Sorts calls by time and gives them their stages' names and rows.
 // ppi_model_prepare consumes `calls`. False: out of memory.
 bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls);
@@ -86,5 +84,3 @@ bool ppi_model_find_elsewhere(ppi_limit_model *model);
 // the turns, once the model has its window. False: out of memory.
 bool ppi_loop_keep(ppi_limit_loop *loop, const ppi_limit_model *model);
 bool ppi_loop_take(ppi_limit_loop *loop, const ppi_limit_model *model);
-
-PPROF_END_C_

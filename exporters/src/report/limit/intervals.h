@@ -6,8 +6,6 @@
 #include "base/sort.h"
 #include "pprof/base.h"
 
-PPROF_BEGIN_C_
-
 // The begin of a call, or its end, which sorts first.
 typedef ppi_keyed ppi_border;
 static inline ppi_border ppi_begin_border(uint64_t time_ns) {
@@ -63,5 +61,3 @@ typedef struct ppi_fit {
 void ppi_fit_add(ppi_fit *to, double x, double y);
 // 0 where either does not vary.
 double ppi_fit_correlation(const ppi_fit *of);
-
-PPROF_END_C_

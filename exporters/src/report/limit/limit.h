@@ -8,8 +8,6 @@
 #include "report/limit/find.h"
 #include "report/limit/limit_calls.h"
 
-PPROF_BEGIN_C_
-
 // ppi_limit_find looks at all calls of a finished run, and uses them up. Where
 // there is a verdict, what lies between the stages of `requests` is divided.
 // Iterations that it finds are in `loop`, which may be NULL; its owner clears
@@ -19,5 +17,3 @@ PPROF_BEGIN_C_
 // Cost:   sorting the calls; the rest grows as they do, or is bounded.
 pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out,
                             ppi_answer *requests, ppi_limit_loop *loop);
-
-PPROF_END_C_

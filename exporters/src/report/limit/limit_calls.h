@@ -6,8 +6,6 @@
 
 #include "report/table/table_fill.h"
 
-PPROF_BEGIN_C_
-
 // More calls than this are thinned out.
 #define PPI_LIMIT_CALLS 65536
 #define PPI_NO_CALL UINT32_MAX
@@ -115,5 +113,3 @@ void ppi_limit_calls_begin(ppi_limit_calls *calls);
 bool ppi_limit_calls_end(ppi_limit_calls *calls);
 void ppi_limit_calls_clear(ppi_limit_calls *calls);
 void ppi_limit_loop_clear(ppi_limit_loop *loop);
-
-PPROF_END_C_

@@ -9,8 +9,6 @@
 #include "report/limit/intervals.h"
 #include "report/limit/limit_calls.h"
 
-PPROF_BEGIN_C_
-
 // The delay of a thread's wake-up: the least one that explains the recorded
 // times.
 enum { PPI_NUM_SLACKS = 7 };
@@ -182,5 +180,3 @@ static inline const char *ppi_station_name(const ppi_limit_model *model,
                                            const ppi_station *station) {
   return station->label ? station->label : model->rows[station->rows[0]].name;
 }
-
-PPROF_END_C_

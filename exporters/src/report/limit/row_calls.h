@@ -6,8 +6,6 @@
 
 #include "report/limit/model.h"
 
-PPROF_BEGIN_C_
-
 // All zero is the empty one.
 typedef struct ppi_row_calls {
   uint32_t *calls;
@@ -52,5 +50,3 @@ bool ppi_call_gives_up(const ppi_limit_model *model, const ppi_limit_call *call,
 
 // ppi_model_find_awaited finds the range that each recorded wait waits for.
 bool ppi_model_find_awaited(ppi_limit_model *model);
-
-PPROF_END_C_

@@ -6,8 +6,6 @@
 #include "report/figures/answer_rows.h"
 #include "report/limit/search.h"
 
-PPROF_BEGIN_C_
-
 // Runs in which nothing is saturated.
 
 // The arrival of requests: after the ends of others, and how many at a time.
@@ -105,5 +103,3 @@ void ppi_limit_list_servers(ppi_limit_search *search);
 // nanosecond, in the ratio of the examined requests. It lists their pieces in
 // the verdict.
 void ppi_blame_show(ppi_limit_search *search, ppi_answer *requests);
-
-PPROF_END_C_

@@ -6,8 +6,6 @@
 #include "report/findings/words.h"
 #include "report/limit/search.h"
 
-PPROF_BEGIN_C_
-
 // Adds a name that the verdict is about; stages come first.
 void ppi_limit_add_name(ppi_limit *out, const char *name);
 // Begins the verdict, about `name`; answers search->out.
@@ -24,5 +22,3 @@ ppi_limit *ppi_limit_begin(ppi_limit_search *search, ppi_limit_claim claim,
 // "request", "step", ...; and "a request", "an iteration".
 const char *ppi_limit_unit_name(const ppi_limit_model *model);
 const char *ppi_limit_a_unit(const ppi_limit_model *model);
-
-PPROF_END_C_

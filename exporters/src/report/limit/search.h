@@ -8,8 +8,6 @@
 #include "report/figures/limit.h"
 #include "report/limit/walk.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_limit_search {
   ppi_limit_model *model;
   ppi_blame blame;
@@ -26,5 +24,3 @@ typedef struct ppi_limit_search {
 } ppi_limit_search;
 
 typedef bool (*ppi_limit_rule)(ppi_limit_search *search);
-
-PPROF_END_C_

@@ -7,8 +7,6 @@
 #include "report/figures/limit.h"
 #include "report/limit/model.h"
 
-PPROF_BEGIN_C_
-
 // A gap of at most this is the way from one stage to the next.
 static const uint64_t ppi_hand_over_ns = 150000;
 
@@ -74,5 +72,3 @@ uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
 // The time in which all of its servers are taken.
 uint64_t ppi_station_full_ns(const ppi_station *station, uint64_t from_ns,
                              uint64_t to_ns);
-
-PPROF_END_C_

@@ -113,7 +113,7 @@ static bool is_busy(moment *at, uint64_t *out) {
 // The host part that has this moment: on the path, or else the latest. NONE:
 // there is none. `out` is the end of that, or the next begin on the path.
 static uint32_t host_owner(moment *at, uint64_t *out) {
-  const ppi_path *path = at->walk->path;
+  const ppi_request_path *path = at->walk->path;
   const ppi_request_part *parts = at->walk->parts;
   *out = UINT64_MAX;
   for (; path && at->num_passed < path->num; at->num_passed++) {

@@ -33,10 +33,10 @@ typedef struct ppi_path_piece {
   uint32_t part;
 } ppi_path_piece;
 
-typedef struct ppi_path {
+typedef struct ppi_request_path {
   ppi_path_piece *items;  // in order
   size_t num, capacity;
-} ppi_path;
+} ppi_request_path;
 
 typedef struct ppi_walk {
   const ppi_request_part *parts;  // of one request
@@ -46,7 +46,7 @@ typedef struct ppi_walk {
   size_t num_devices;
   ppi_part_times *times;  // one for each part, all zero
   uint64_t queue_ns, hop_ns;
-  ppi_path *path;  // gets the longest path; NULL: not wanted
+  ppi_request_path *path;  // gets the longest path; NULL: not wanted
 } ppi_walk;
 
 // ppi_walk_request gives each moment of a request to the first of these: device

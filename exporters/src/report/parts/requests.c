@@ -150,7 +150,7 @@ typedef struct filling {
   ppi_part_times *times;
   ppi_request_part *parts;  // of one request
   size_t parts_capacity;
-  ppi_path path;  // of one request
+  ppi_request_path path;  // of one request
 } filling;
 
 static uint64_t host_time(const ppi_request_part *part) {

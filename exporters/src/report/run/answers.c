@@ -321,7 +321,7 @@ static bool has_branches(const ppi_item *items, size_t num) {
 // Items have their parts' numbers as depths.
 static bool list_path(request_filling *to, const ppi_walk *from,
                       ppi_moments *walk) {
-  const ppi_path *path = from->path;
+  const ppi_request_path *path = from->path;
   if (!PPI_ROOM(to->stretches, to->stretches_capacity, path->num + 1))
     return false;
   for (uint32_t i = 0; i < walk->num_items; i++)

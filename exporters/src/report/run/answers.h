@@ -7,8 +7,6 @@
 #include "report/parts/merge.h"
 #include "report/run/run.h"
 
-PPROF_BEGIN_C_
-
 // ppi_run_answer_take takes any event that no lane keeps for the answer.
 bool ppi_run_answer_take(ppi_run *run, const pprof_event *event);
 // The work between begin and end, perhaps a job. Meanwhile, only the sweep of
@@ -35,5 +33,3 @@ bool ppi_run_answer_end(ppi_answer_settling *self);
 bool ppi_run_answer_by_request(ppi_run *run);
 // ppi_run_answer_fill also fills the requests, when windows have ends.
 bool ppi_run_answer_fill(ppi_run *run, ppi_figures *out);
-
-PPROF_END_C_

@@ -7,8 +7,6 @@
 #include "report/parts/threads.h"
 #include "report/run/run.h"
 
-PPROF_BEGIN_C_
-
 static inline uint64_t ppi_event_length(uint64_t start_ns, uint64_t end_ns) {
   return end_ns > start_ns ? end_ns - start_ns : 0;
 }
@@ -103,5 +101,3 @@ static inline bool ppi_event_count_dropped(ppi_run *run,
   ppi_spread_add(&site->row.host, length_ns);
   return ppi_histogram_add(&site->row.host_times, length_ns);
 }
-
-PPROF_END_C_

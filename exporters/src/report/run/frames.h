@@ -6,8 +6,6 @@
 
 #include "report/run/run.h"
 
-PPROF_BEGIN_C_
-
 static inline bool ppi_run_is_operator(const ppi_run *run, uint32_t site) {
   const ppi_run_site *item = run->ids.sites.items[site];
   return item->traits & PPI_TRAIT_OPERATOR;
@@ -86,5 +84,3 @@ static inline bool ppi_frames_push(ppi_run *run, ppi_run_lane *lane,
 // ppi_points_settle counts the points before the horizon, and forgets them.
 bool ppi_points_settle(ppi_run *run, ppi_run_thread *thread,
                        uint64_t horizon_ns);
-
-PPROF_END_C_

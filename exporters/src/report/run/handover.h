@@ -7,8 +7,6 @@
 #include "report/parts/merge.h"
 #include "report/run/run.h"
 
-PPROF_BEGIN_C_
-
 // The ranges before a horizon, and where the last sweep ended.
 typedef struct ppi_sweep_stretch {
   uint64_t from_ns, horizon_ns;
@@ -25,5 +23,3 @@ bool ppi_handover_put(ppi_run *run, const ppi_sweep_stretch *of,
                       ppi_sweep_walk walk, bool *out_handed);
 // ppi_handover_end waits for all jobs and adds their sums to the run.
 bool ppi_handover_end(ppi_run *run);
-
-PPROF_END_C_

@@ -8,8 +8,6 @@
 #include "report/parts/merge.h"
 #include "report/run/run.h"
 
-PPROF_BEGIN_C_
-
 typedef struct ppi_plain_sweep {
   ppi_run *run;
   uint64_t from_ns, horizon_ns;  // of the sweep
@@ -42,5 +40,3 @@ static inline bool ppi_sweep_is_plain(const ppi_plain_sweep *at,
 // that end after `rest_ns`.
 bool ppi_sweep_plain(const ppi_plain_sweep *at, const ppi_merge *merge,
                      ppi_merge_cursor *top, uint64_t rest_ns);
-
-PPROF_END_C_

@@ -7,8 +7,6 @@
 
 #include "pprof/event.h"
 
-PPROF_BEGIN_C_
-
 #define PPI_NO_RANGE UINT32_MAX
 
 enum {
@@ -58,5 +56,3 @@ typedef struct ppi_range_table {
   const pprof_cpu_use *cpus;
   uint64_t from_ns, to_ns;  // ranges that begin in between are here
 } ppi_range_table;
-
-PPROF_END_C_
