@@ -110,6 +110,7 @@ void AwaitPhase(int phase) {
   pprof_session_flush(session);
   pprof_session_flush(session);  // frees what the last one delivered
   shared->phase = 3;
+  pprof_session_flush(session);  // ends a step into the collector's wait
   for (;;) pause();
 }
 

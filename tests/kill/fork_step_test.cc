@@ -78,9 +78,11 @@ constexpr uint64_t kMarkers = 6;
   options.size = sizeof options;
   options.memory_limit_bytes = 2u << 20;
   options.drain_interval_us = 3600u * 1000000u;  // the collector stays away
+  options.stop_wait_ms = 3600u * 1000u;          // a flush waits as long
   pprof_session *session = nullptr;
   if (pprof_session_create(&options, &session, nullptr) != PPROF_STATUS_OK ||
-      pprof_session_start(session) != PPROF_STATUS_OK)
+      pprof_session_start(session) != PPROF_STATUS_OK ||
+      pprof_session_flush(session) != PPROF_STATUS_OK)  // its first look
     _exit(3);
   RunMarkers();  // names and lane are known from here on
   raise(SIGSTOP);

@@ -50,6 +50,7 @@ pprof_session *StartSession() {
   options.size = sizeof options;
   options.memory_limit_bytes = 4u << 20;
   options.drain_interval_us = 3600u * 1000000u;  // the collector stays away
+  options.stop_wait_ms = 3600u * 1000u;          // a flush waits as long
   pprof_session *session = nullptr;
   // Ranges with extensions that only the marking thread can write.
   static const char *const measured[] = {"delta"};
@@ -58,7 +59,8 @@ pprof_session *StartSession() {
   choice.num_cpu = 1;
   if (pprof_session_create(&options, &session, nullptr) != PPROF_STATUS_OK ||
       ppi_session_set_choice(session, &choice) != PPROF_STATUS_OK ||
-      pprof_session_start(session) != PPROF_STATUS_OK)
+      pprof_session_start(session) != PPROF_STATUS_OK ||
+      pprof_session_flush(session) != PPROF_STATUS_OK)  // its first look
     _exit(3);
   return session;
 }
