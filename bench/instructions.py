@@ -33,7 +33,7 @@ MARKER_TOLERANCE = 0.02
 HEADER = """\
 # Instructions a marker or pair takes, its call and its loop included, by how
 # the library is linked; and that a report takes for a range of its log:
-# report_start of the first 300 000 and all that is done once, report of the
+# report_start of the first 100 000 and all that is done once, report of the
 # next 262 144, report_plain of the first 50 000 and not optimised. Else gcc -O2,
 # x86-64. bench/instructions.py --write makes this file, and tests compare.
 """
@@ -46,7 +46,7 @@ LOGS = {"one_thread": ["-l", "1"], "8_threads": ["-l", "8"],
         "requests": ["-l", "8", "-q", "125"],
         "kernels": ["-l", "4", "-d", "31", "-s", "1e6"]}
 # They differ by what lies between two checkpoints.
-SIZES = ("300000", "562144")
+SIZES = ("100000", "362144")
 PLAIN_SIZE = "50000"
 
 
