@@ -50,7 +50,7 @@ typedef struct ppi_limit_row {
   size_t num_between;
   uint32_t *parts;  // calls that are stages: outermost or inner ones
   size_t num_parts;
-  uint64_t occupied_ns, working_ns;  // in the window
+  uint64_t occupied_ns, working_ns, taken_ns;  // in the window
   uint64_t cpu_ns;
   uint64_t gap_eps_ns;  // delay from an end of its calls to the end of a gap of
                         // the thread that goes round; 0: they end no gap
@@ -87,7 +87,7 @@ typedef struct ppi_station {
   uint32_t beside;  // of a thread with a queue of its own: those that serve the
                     // same; PPI_NONE
   char *label;      // of one of several streams that work at a time; else NULL
-  uint64_t occupied_ns, working_ns;
+  uint64_t occupied_ns, working_ns, taken_ns;
   uint64_t in_turn_ns;      // waits of its rows for their own work elsewhere
   ppi_limit_stage *stages;  // by time, greatest first
   size_t num_stages, stages_capacity;

@@ -261,11 +261,11 @@ bool ppi_limit_long_pauses(ppi_limit_search *search) {
   enum { LEAST_PAUSES = 3 };
   const ppi_limit_model *model = search->model;
   double part = pause_part(model);
-  uint32_t top = ppi_limit_busiest(model);
+  uint32_t top = ppi_limit_busiest(model), next;
   if (part < 0.03 || top == PPI_NONE || model->pauses.num < LEAST_PAUSES)
     return false;
   double costs = part / (1 - part);
-  if (costs <= ppi_limit_gain(model, top)) return false;
+  if (costs <= ppi_limit_gain(model, top, &next)) return false;
   say_pauses(search);
   return true;
 }

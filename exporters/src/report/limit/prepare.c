@@ -47,6 +47,7 @@ static void find_span(ppi_limit_model *model) {
 // ---- containers: ranges around a thread's whole life are no calls ----
 
 enum { LEAST_INSIDE = 5, CONTAINER = 1 << 16, MERGED = 1 << 17 };
+enum { WRAPPER = 1 << 18, HAS_FIRST = 1 << 19, HAS_LAST = 1 << 20 };
 
 static bool drop_containers(ppi_limit_model *model) {
   uint32_t *inside = ppi_alloc((model->num_calls + 1) * sizeof *inside);
@@ -105,6 +106,22 @@ static void measure_wrapped(const ppi_limit_model *model, wrapped *of) {
   }
 }
 
+// A stage with half of a wrapper's time has the wrapper's edges beside it.
+static void widen(ppi_limit_model *model, bool ends) {
+  const uint32_t seen = ends ? HAS_LAST : HAS_FIRST;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    ppi_limit_call *call = &model->calls[ends ? model->num_calls - 1 - i : i];
+    if (!ppi_call_is_on_thread(call) || call->parent == PPI_NO_CALL) continue;
+    ppi_limit_call *around = &model->calls[call->parent];
+    uint64_t half_ns = (around->end_ns - around->start_ns) / 2;
+    bool is_at_edge = (around->flags & (WRAPPER | seen)) == WRAPPER;
+    around->flags |= seen;
+    if (!is_at_edge || call->end_ns - call->start_ns < half_ns) continue;
+    call->start_ns = ends ? call->start_ns : around->start_ns;
+    call->end_ns = ends ? around->end_ns : call->end_ns;
+  }
+}
+
 // The stages in a wrapper take its place, with its requests.
 static bool drop_wrappers(ppi_limit_model *model) {
   wrapped *of = ppi_alloc((model->ids->num_names + 1) * sizeof *of);
@@ -115,8 +132,10 @@ static bool drop_wrappers(ppi_limit_model *model) {
     const wrapped *by = &of[call->name];
     if (may_wrap(call) && 20 * by->inside_ns >= 19 * by->time_ns &&
         2 * by->most_ns >= by->time_ns)
-      call->flags |= CONTAINER;
+      call->flags |= CONTAINER | WRAPPER;
   }
+  widen(model, false);
+  widen(model, true);
   for (size_t i = 0; i < model->num_calls; i++) {
     ppi_limit_call *call = &model->calls[i];
     if (call->parent == PPI_NO_CALL) continue;

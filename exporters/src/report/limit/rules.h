@@ -49,7 +49,8 @@ uint32_t ppi_limit_busiest(const ppi_limit_model *model);
 // elsewhere.
 double ppi_limit_turn_use(const ppi_limit_model *model, size_t station);
 // The gain from halving the greatest stage of `station`; 1 is twice the rate.
-double ppi_limit_gain(const ppi_limit_model *model, uint32_t station);
+double ppi_limit_gain(const ppi_limit_model *model, uint32_t station,
+                      uint32_t *out_next);
 // The station's greatest stage; for a device, its name.
 const char *ppi_limit_station_name(const ppi_limit_model *model,
                                    uint32_t station);
@@ -64,6 +65,7 @@ bool ppi_limit_balanced(ppi_limit_search *search);
 bool ppi_limit_saturated(ppi_limit_search *search);
 bool ppi_limit_in_turn(ppi_limit_search *search);
 bool ppi_limit_closed_line(ppi_limit_search *search);
+bool ppi_limit_nearly(ppi_limit_search *search);
 
 // Threads that share what is not recorded.
 

@@ -168,6 +168,21 @@ static const char *beside_of(const part *of) {
   return of->has_beside ? " that nothing runs beside" : "";
 }
 
+// A range that few requests are in at a time, and that is handed on late;
+// PPI_NONE: none.
+static uint32_t crowded_range(const ppi_limit_model *model) {
+  const double least = 0.7;
+  uint32_t found = PPI_NONE;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (station->kind == PPI_STATION_ONE_AT_A_TIME && station->use >= least &&
+        station->num_stages &&
+        (found == PPI_NONE || station->use > model->stations[found].use))
+      found = (uint32_t)i;
+  }
+  return found;
+}
+
 // The time in which a batch fills, or else threads are idle, before the stage
 // with most of that time.
 static double greatest_idle(const ppi_limit_search *search, uint32_t *out) {
@@ -191,8 +206,10 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
   part most = greatest_part(search);
   if (most.ns <= 0 || greatest_idle(search, NULL) > most.ns) return false;
   // Threads that wait for a processor do so between their calls, too.
-  if (use >= 0.8 && model->queued >= 0.2) {
-    ppi_limit_say(search, at);
+  bool is_taken = use >= 0.8 && model->queued >= 0.2;
+  uint32_t crowded = is_taken ? at : crowded_range(model);
+  if (crowded != PPI_NONE) {
+    ppi_limit_say(search, crowded);
     return true;
   }
   double units = (double)blame->num_units;

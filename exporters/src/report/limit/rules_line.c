@@ -36,18 +36,28 @@ static bool add_job(ppi_replay *to, const replay_job *job) {
   return true;
 }
 
+// Consecutive calls of a request on one row of the station are one job.
 static bool add_unit(const ppi_limit_model *model, const ppi_limit_unit *unit,
                      uint32_t station, ppi_replay *to) {
-  uint64_t ready_ns = unit->start_ns;
+  uint64_t ready_ns = unit->start_ns, around_ns = unit->start_ns;
+  bool goes_on = false;
   for (size_t i = 0; i < unit->num; i++) {
     const ppi_limit_call *call =
         &model->calls[model->unit_calls[unit->first + i]];
     if (call->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE)) continue;
-    const replay_job job = {PPI_MIN(ready_ns, call->start_ns), call->start_ns,
-                            call->end_ns - call->start_ns, call->name,
-                            call->row};
-    if (model->rows[call->row].station == station && !add_job(to, &job))
-      return false;
+    bool is_here = model->rows[call->row].station == station;
+    uint64_t length_ns = call->end_ns - call->start_ns;
+    replay_job *last = to->num ? &to->jobs[to->num - 1] : NULL;
+    if (is_here && goes_on && last->row == call->row) {
+      last->service_ns = call->end_ns - last->start_ns;
+    } else if (is_here) {
+      // A call inside a call that waits for it arrives with the outer one.
+      const replay_job job = {ready_ns <= call->start_ns ? ready_ns : around_ns,
+                              call->start_ns, length_ns, call->name, call->row};
+      if (!add_job(to, &job)) return false;
+    }
+    goes_on = is_here;
+    if (call->end_ns > ready_ns) around_ns = call->start_ns;
     ready_ns = PPI_MAX(ready_ns, call->end_ns);
   }
   return true;
@@ -262,7 +272,8 @@ static double saved_ns(const ppi_limit_search *search, size_t at) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
   const ppi_limit_stage *stage = &model->stations[at].stages[0];
-  double gain = ppi_limit_gain(model, (uint32_t)at);
+  uint32_t next;
+  double gain = ppi_limit_gain(model, (uint32_t)at, &next);
   double own_ns = blame->alone_ns[stage->name] + blame->device_ns[at];
   // Inside another range the blame has that one's name.
   if (blame->own_ns[stage->name] <= 0 && blame->device_ns[at] <= 0)

@@ -67,9 +67,11 @@ static double awaited_use(const ppi_limit_model *model,
   return servers_ns > 0 ? ns / servers_ns : 0;
 }
 
-double ppi_limit_gain(const ppi_limit_model *model, uint32_t at) {
+double ppi_limit_gain(const ppi_limit_model *model, uint32_t at,
+                      uint32_t *out_next) {
   const ppi_station *top = &model->stations[at];
   double most = 0, before = 0;
+  *out_next = at;
   if (!top->num_stages) return 0;
   double saved = saved_part(model, at);
   for (size_t i = 0; i < model->num_stations; i++) {
@@ -83,7 +85,9 @@ double ppi_limit_gain(const ppi_limit_model *model, uint32_t at) {
     // What waits for the halved stage waits for less, too.
     use -= saved * (i == at ? use : awaited_use(model, station, at));
     if (i != at) use *= 1 - station->batches_save;
-    most = PPI_MAX(most, use);
+    if (use <= most) continue;
+    most = use;
+    *out_next = (uint32_t)i;
   }
   return most > 0 ? before / most - 1 : 0;
 }
@@ -354,10 +358,10 @@ static size_t list_alike(ppi_limit_search *search, double use, bool all,
 
 bool ppi_limit_balanced(ppi_limit_search *search) {
   const ppi_limit_model *model = search->model;
-  uint32_t top = ppi_limit_busiest(model);
+  uint32_t top = ppi_limit_busiest(model), next;
   char list[256];
   if (top == PPI_NONE || !model->stations[top].num_stages) return false;
-  double gain = ppi_limit_gain(model, top);
+  double gain = ppi_limit_gain(model, top, &next);
   if (gain >= 0.03 ||
       list_alike(search, model->stations[top].use, true, list, sizeof list) < 2)
     return false;
@@ -488,6 +492,26 @@ bool ppi_limit_closed_line(ppi_limit_search *search) {
       model->stations[at].use < 0.6 || !model->stations[at].num_stages)
     return false;
   ppi_limit_say(search, at);
+  return true;
+}
+
+bool ppi_limit_nearly(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  uint32_t best = PPI_NONE;
+  double line_ns = 0;
+  if (!search->blame.num_units) return false;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (!station->is_relevant) continue;
+    line_ns += search->blame.line_ns[i];
+    if (best == PPI_NONE || station->use > model->stations[best].use)
+      best = (uint32_t)i;
+  }
+  if (best == PPI_NONE || model->stations[best].use < 0.8 ||
+      line_ns < 0.25 * search->blame.latency_ns ||
+      !model->stations[best].num_stages)
+    return false;
+  ppi_limit_say(search, best);
   return true;
 }
 

@@ -29,6 +29,7 @@ static void measure_device_row(const ppi_limit_model *model,
       row->working_ns += (uint64_t)((double)within_ns * (double)call->work_ns /
                                     (double)length_ns);
   }
+  row->taken_ns = row->occupied_ns;
 }
 
 static void measure_rows(ppi_limit_model *model) {
@@ -40,7 +41,7 @@ static void measure_rows(ppi_limit_model *model) {
     }
     for (size_t k = 0; k < row->num_outer; k++)
       row->occupied_ns += ppi_call_within(model, &model->calls[row->outer[k]]);
-    row->working_ns = row->occupied_ns;
+    row->working_ns = row->taken_ns = row->occupied_ns;
   }
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
@@ -51,6 +52,7 @@ static void measure_rows(ppi_limit_model *model) {
         ppi_model_within(model, model->waits[i].from_ns, model->waits[i].to_ns);
     ppi_limit_row *row = &model->rows[call->row];
     row->working_ns -= PPI_MIN(ns, row->working_ns);
+    if (!call->num) row->taken_ns -= PPI_MIN(ns, row->taken_ns);
   }
 }
 
@@ -354,7 +356,7 @@ static bool add_places(ppi_limit_model *model, ppi_station_kind kind,
   if (!station || !add_stage(station, name, ns)) return false;
   station->name = name;
   station->servers = servers;
-  station->occupied_ns = station->working_ns = ns;
+  station->occupied_ns = station->working_ns = station->taken_ns = ns;
   station->is_relevant = true;
   return true;
 }
@@ -518,6 +520,7 @@ static void sum_stations(ppi_limit_model *model) {
       const ppi_limit_row *row = &model->rows[station->rows[k]];
       station->occupied_ns += row->occupied_ns;
       station->working_ns += row->working_ns;
+      station->taken_ns += row->taken_ns;
     }
     double servers_ns = (double)station->servers * (double)model->time_ns;
     if (servers_ns > 0) station->use = (double)station->working_ns / servers_ns;
