@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The views that Paddle has too, where tests/oracle, which has each cell, does not
-// look.
+// The views that Paddle has too, where tests/oracle, which has each cell, does
+// not look.
 #include "view_figures.h"
 
 namespace {

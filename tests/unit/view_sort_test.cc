@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of rows, and how many are shown, where tests/oracle, which has every
-// key of every view, does not look.
+// The order of rows, and how many are shown, where tests/oracle, which has
+// every key of every view, does not look.
 #include "view/view.h"
 
 #include <climits>
