@@ -44,8 +44,8 @@ look serving.*.pplog
 "$tool" check --strict serving.*.pplog >check.txt
 python3 "$check" serving 40
 
-# Small pieces, of which the last is kept.
-PPROF_SET='rotate.size=64KiB;rotate.keep=1;requests.every=1' run serving 240
+# Small pieces, of which the last is kept: 240 requests fill one, or nearly.
+PPROF_SET='rotate.size=64KiB;rotate.keep=1;requests.every=1' run serving 360
 [ "$(ls | wc -l)" = 1 ]
 [ ! -e serving.*.0001.pplog ]
 "$tool" summary serving.*.pplog >tables.txt
