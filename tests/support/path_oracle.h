@@ -141,7 +141,7 @@ inline void FillWait(const PathRanges &others, const PathRange &wait,
   const PathRange *other = LastBy(others, wait.end_ns);
   if (!other) return;
   uint64_t before =
-      is_idle ? std::max<uint64_t>(150000, (wait.end_ns - wait.start_ns) / 8)
+      is_idle ? std::max<uint64_t>(150000, (wait.end_ns - wait.start_ns) / 4)
               : std::min(Close(wait), Close(*other));
   if (other->end_ns + before < wait.end_ns ||
       (!is_idle && other->end_ns > wait.end_ns + before / 4))

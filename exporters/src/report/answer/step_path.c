@@ -11,7 +11,7 @@
 
 enum {
   WAKE_NS = 150000,  // a thread goes on so long after what it waits for
-  GAP_PARTS = 8,     // of a long gap it may take this part
+  GAP_PARTS = 4,     // of a long gap it may take this part
   CLOSE_PARTS = 16,  // of two ranges, no more than this part of either
   LATE_PARTS = 4,    // of that time, it may end so much later
   LEAST_PARTS = 128  // a shorter part of a step is no wait
