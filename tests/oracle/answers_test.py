@@ -46,7 +46,7 @@ TRUTHS = (
     # Eight threads share two connections for 12 of each request's 14 ms: 166/s, halved 333/s.
     ("two_connections", (), ("only 2 threads are in it at a time",
                              "Halving query raises the rate by at most 100 %"), ()),
-    # A producer puts into a queue of four of another process, whose index takes 10.2 ms: 94/s,
+    # A producer puts into a queue of four of another process; its index takes 10.2 ms: 94/s,
     # halved 186/s. Half of a stage never brings more than twice the rate.
     ("queue_of_processes", (), ("index is the limit: its thread is busy 99 %",
                                 "Halving index raises the rate by at most 100 %"), ()),

@@ -41,7 +41,7 @@ class Distribution {
   void Collective(uint64_t from, uint64_t to) {
     Device(from, to, PPROF_CATEGORY_KERNEL, PPROF_FLAG_COMMUNICATION);
   }
-  // As Paddle tells it: a kernel by what is around its launch.
+  // As in Paddle: a kernel has the name of what is around its launch.
   void PaddleKernel(const char *name, uint64_t from, uint64_t to,
                     bool any_communicates = false,
                     bool innermost_communicates = false) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch of a log whose events have their times in a row and the rest by
-// shape. Only sinks that ask for it get one.
+// A batch of a log: each row has times, and its shape has the rest of an event.
+// Only sinks that ask for it get one.
 #pragma once
 
 #include "pprof/event.h"

@@ -65,7 +65,7 @@ typedef struct ppi_handover {
   bool has_dropped;      // paths beyond the bound: which, depends on the order
 } ppi_handover;
 
-// The shapes of a batch whose events are plain.
+// A shape of a batch of plain events.
 typedef struct ppi_plain_shape {
   ppi_run_site *site;  // NULL: not known, or not plain
   uint64_t word;       // of a hold, without times
