@@ -100,4 +100,12 @@ __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) {
   return owner != 0 && owner != getpid();
 }
+
+// PoCL's compiler may be at work on its thread when a program ends: what it has
+// then is PoCL's.
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(
+    void);
+const char *__lsan_default_suppressions(void) {
+  return "leak:libpocl\nleak:libLLVM\n";
+}
 #endif
