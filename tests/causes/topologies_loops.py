@@ -131,6 +131,29 @@ def loaders_four(w):
     training(w, 30, 8.5, loaders=4)
 
 
+@topology("loops")
+def loaders_meet(w):
+    """Each of two loaders decodes half of a batch, of unlike lengths, well ahead."""
+    w.total, w.unmarked = 150, True
+    w.define("forward", 12, category="Forward")
+    halves = [w.queue(f"half {number}", 1) for number in range(2)]
+
+    def ends_in(half):
+        def put(_row, units):
+            yield from half.put(units[0].n)
+        return put
+
+    def take(_row, _units):
+        for half in halves:
+            yield from half.get()
+    rounds(w, take, w.serve("forward"))
+    for number, half in enumerate(halves):
+        name = w.define(f"decode {number}", 4, shape=lambda _, u: 1.9 if u < 0.4 else 0.5)
+        w.alias.setdefault("decode", []).append(name)
+        w.loop(w.row(f"loader {number}"), [w.within("decode", w.hidden(name)), ends_in(half)],
+               counted=False)
+
+
 @topology("background")
 def background(w):
     training(w, 5, 8.5)
@@ -242,6 +265,15 @@ class Meeting:
     def __init__(self, w, number):
         self.w, self.number, self.waiting = w, number, []
 
+    def wait(self, _row, _units):
+        self.waiting.append(self.w.kernel.task)
+        if len(self.waiting) < self.number:
+            yield None
+            return
+        for task in self.waiting[:-1]:
+            self.w.kernel.give(task)
+        self.waiting.clear()
+
     def all_reduce(self, name, stream):
         def step(row, units):
             w, ready = self.w, self.w.kernel.now
@@ -257,6 +289,42 @@ class Meeting:
                              (stream.number, ready + 20000, end)))
             yield end - w.kernel.now + 12000
         return step
+
+
+def meeting_threads(w, parts, reduce=1):
+    """A thread for each part of a round; all meet, the first one reduces, and all meet again.
+    `parts` are (ms, shape) of each thread's time."""
+    w.total, w.unmarked = 150, True
+    w.define("reduce", reduce)
+    meeting = Meeting(w, len(parts))
+    for number, (ms, shape) in enumerate(parts):
+        name = w.define(f"part {number}", ms, shape=shape, spread=0.03)
+        w.alias.setdefault("compute", []).append(name)
+        row = w.row(f"worker {number}")
+        steps = [w.within("compute", w.hidden(name)), meeting.wait]
+        w.loop(row, steps + [w.serve("reduce")] * (not number) + [meeting.wait],
+               counted=not number)
+        w.main = row if not number else w.main
+
+
+@topology("loops")
+def meet_slow(w):
+    """One of four threads takes longer, as it has more to do."""
+    meeting_threads(w, [(4, None), (4, None), (7, None), (4, None)])
+    w.advice = "worker 2"
+
+
+@topology("loops")
+def meet_uneven(w):
+    """In each round other threads have more to do."""
+    meeting_threads(w, [(4, lambda _, u: 2.5 if u < 0.25 else 1)] * 4)
+    w.advice = "smaller parts"
+
+
+@topology("loops")
+def meet_alike(w):
+    meeting_threads(w, [(5, None)] * 3)
+    w.advice = "cheaper"
 
 
 @topology("processes")

@@ -14,13 +14,14 @@
 #include "report/limit/say.h"
 
 static const ppi_limit_rule rules[] = {
-    ppi_limit_lock,        ppi_limit_processors,  ppi_limit_interpreter,
-    ppi_limit_long_pauses, ppi_limit_moves,       ppi_limit_takes_turns,
-    ppi_limit_balanced,    ppi_limit_saturated,   ppi_limit_in_turn,
-    ppi_limit_congested,   ppi_limit_closed_line, ppi_limit_too_few,
-    ppi_limit_pauses,      ppi_limit_replica,     ppi_limit_idle,
-    ppi_limit_in_line,     ppi_limit_nearly,      ppi_limit_slower,
-    ppi_limit_keeps_up,    ppi_limit_path,        ppi_limit_parts};
+    ppi_limit_lock,        ppi_limit_processors, ppi_limit_interpreter,
+    ppi_limit_long_pauses, ppi_limit_rounds,     ppi_limit_moves,
+    ppi_limit_takes_turns, ppi_limit_balanced,   ppi_limit_saturated,
+    ppi_limit_in_turn,     ppi_limit_congested,  ppi_limit_closed_line,
+    ppi_limit_too_few,     ppi_limit_pauses,     ppi_limit_replica,
+    ppi_limit_idle,        ppi_limit_in_line,    ppi_limit_nearly,
+    ppi_limit_slower,      ppi_limit_keeps_up,   ppi_limit_path,
+    ppi_limit_parts};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 
 static bool find_model(ppi_limit_search *search, ppi_limit_calls *calls) {

@@ -28,6 +28,10 @@ bool ppi_limit_lock(ppi_limit_search *search);
 // A sentence beside another verdict.
 void ppi_limit_say_lock(ppi_limit_search *search);
 
+// Threads that meet after each round of a stage.
+
+bool ppi_limit_rounds(ppi_limit_search *search);
+
 // The parts of a round of the thread that goes round.
 
 // Rule.
