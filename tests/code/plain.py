@@ -7,7 +7,7 @@ BETTER = {
     r"tells?|told|telling": "report, print, write",
     r"apart": "separate",
     r"seen": "found, recorded",
-    r"held": "kept, buffered, had",
+    r"held(?! (?:up|by)\b|-l)": "kept, buffered, had",
     r"anew": "again",
     r"heed(s|ed)?": "ignore, use",
     r"wish(es|ed)?": "candidate, request",
@@ -47,10 +47,11 @@ def paragraphs(text):
     text = re.sub(r"<!--.*?-->", "", BLOCK.sub("", text), flags=re.S)
     found, cells = [], []
     for piece in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=[|#])", text):
+        is_code = piece.startswith("    ") and not re.match(r"\s*(?:[-*]|\d+\.) ", piece)
         piece = piece.strip()
         if piece.startswith("|"):
             cells += [cell.strip() for cell in re.split(r"(?<!\\)\|", piece.strip("|"))]
-        elif piece and not piece.startswith(("#", "    ")):
+        elif piece and not piece.startswith("#") and not is_code:
             found.append(re.sub(r"^(?:[-*]|\d+\.) ", "", " ".join(piece.split())))
     return found, cells
 

@@ -55,7 +55,7 @@ class TenChangesTest(unittest.TestCase):
         self.assertEqual([name for name, _ in self.found], [
             "A column in a view", "A device backend", "A field of a log's block", "A YAML key",
             "A format of a report", "A verb of `pprof-report`", "A dialect of an imported trace",
-            "A type of NVTX payloads", "What a quantile is", "The collector's period, and what else a session does by default"])
+            "A type of NVTX payloads", "What a quantile is", "The collector's period and other defaults of a session"])
 
     def test_their_places_are_there(self):
         for name, words in self.found:
