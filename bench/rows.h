@@ -28,7 +28,7 @@ static inline bool bench_is_intel(void) {
 #endif
 }
 
-// A clock read hides some of a marker's work. How much differs by processor,
+// A clock read hides some of a marker's work. That part differs by processor,
 // and so do the bounds.
 static inline double bench_bound(double amd, double intel) {
   return bench_is_intel() ? intel : amd;

@@ -218,8 +218,8 @@ pprof_status ppi_driver_collector_enter(void *handle) {
   return status_of(context, context->api->exchange_capture_mode(&mode));
 }
 
-// Only the questions that a capture survives: asking a capturing stream for its
-// number ends the capture, and so does any call on the legacy stream while a
+// Asks only questions that a capture survives. Asking a capturing stream for
+// its number ends the capture. So does any call on the legacy stream while a
 // stream that it waits for captures (driver 580, in every mode).
 pprof_status ppi_driver_stream_info(void *handle, void *stream,
                                     pprof_stream_info *out) {

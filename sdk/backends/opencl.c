@@ -215,8 +215,8 @@ static pprof_status opencl_stream_info(void *handle, void *stream,
   return PPROF_STATUS_OK;
 }
 
-// Lets go of the marker. The event first: it may be what keeps the queue's
-// last command alive.
+// Releases the marker. The event comes first: it may keep the queue's last
+// command alive.
 static void settle(opencl_event *event, holder_state state) {
   if (event->marker) {
     api.clReleaseEvent(event->marker);

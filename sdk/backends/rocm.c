@@ -41,7 +41,7 @@ typedef struct symbol {
 static struct {
   ppi_rocm_api api;
   uint64_t symbols_context, context, buffer;
-  pthread_mutex_t mutex;  // of what follows to `devices`
+  pthread_mutex_t mutex;  // guards the members down to `devices`
   record *waiting, **waiting_end;
   uint32_t num_waiting;
   ppi_map symbol_numbers;  // by kernel

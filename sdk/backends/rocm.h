@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// rocprofiler-sdk's buffers as a source of kernels. What is declared here of
-// its binary interface is that of its headers of version 1; Debian has none to
-// check it against, and it was not run on hardware.
+// rocprofiler-sdk's buffers as a source of kernels. The declarations follow its
+// headers of version 1. Debian has no headers to check them against, and the
+// backend was not run on hardware.
 #pragma once
 
 #include <stddef.h>

@@ -246,8 +246,8 @@ typedef struct ppi_payload_type {
 // stack.
 enum { PPI_PAYLOAD_MAX_FIELDS = 128, PPI_PAYLOAD_MAX_LABELS = 1024 };
 
-// The size of a predefined type, which is its alignment, too; 0 when it has
-// none. Of texts that of a character.
+// The size of a predefined type, or of a text's character, which is its
+// alignment, too; 0: it has none.
 uint64_t ppi_payload_predefined_size(uint64_t type);
 static inline uint64_t ppi_payload_round_up(uint64_t value, uint64_t align) {
   return align > 1 ? (value + align - 1) / align * align : value;

@@ -26,8 +26,8 @@ static uint64_t items_of(const ppi_batch_try *try) {
   return try->num_batches * try->batch;
 }
 
-// Whether `items` make about so many batches. The first batch of each run does
-// not count, so two roundings may differ by one.
+// Whether `items` make about `batches` batches. The first batch of each run
+// does not count, so two roundings may differ by one.
 static bool is_near(uint64_t batches, uint64_t items, size_t batch) {
   uint64_t wanted = items / batch;
   return batches + 1 >= wanted && batches <= wanted + 1;

@@ -22,7 +22,7 @@ enum { NO_HOST = -1 };
     size_t num, capacity; \
   }
 
-// What a site is, by its id.
+// A site, by its id.
 typedef struct site {
   uint64_t name;  // its hash
   bool is_collective, is_step;
@@ -169,7 +169,8 @@ static void sort(void *items, size_t num, size_t size,
   if (num) qsort(items, num, size, order);
 }
 
-// Of the ends from `first` on, all of one run, the last of each collective.
+// Keeps the last end of each collective among the ends from `first` on, all of
+// one run.
 static void keep_last(ppi_clocks *clocks, size_t first) {
   ended *ends = clocks->ends.items;
   size_t kept = first;
@@ -205,7 +206,8 @@ static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
 
 // ---- hosts beside hosts ----
 
-// Of `num` sorted values the one that `percent` of them are not above.
+// The index, among `num` sorted values, of the least one that `percent` of them
+// do not exceed.
 static size_t nearest_rank(size_t num, size_t percent) {
   return (num * percent + 99) / 100 - 1;
 }

@@ -107,7 +107,7 @@ static bool is_one(ppi_duck *db, const char *text) {
   return num == 1;
 }
 
-// The statement without what ends it, where a table stands. There is a SELECT
+// The statement as a table, without its final semicolon. There is a SELECT
 // alone, and none that writes in its WITH, as DuckDB 2.0 has it.
 static void put_as_table(ppi_page *page, const char *text) {
   size_t len = strlen(text);

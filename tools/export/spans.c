@@ -238,8 +238,8 @@ static void number_around(spans *out, around *lane, uint32_t depth,
 // Only a damaged log nests deeper; such ranges are written flat.
 #define MOST_DEPTH 65536u
 
-// A range that begins after its waiting inner ranges is not their outer one:
-// that one was lost.
+// A range that begins after the buffered inner ranges does not enclose them:
+// their outer range was lost.
 static void put_nested(spans *out, const pprof_event *event, span *made) {
   uint32_t depth = event->depth < MOST_DEPTH ? event->depth : 0;
   around *lane = around_of(out, event->lane);

@@ -36,8 +36,8 @@ static char *join(const char *folder, const char *name, const char *ending) {
 
 // ---- what is whole ----
 
-// Parquet has its magic at both ends, and before the last one how long what
-// says where all is.
+// A Parquet file has its magic at both ends. The four bytes before the last one
+// are the footer's length.
 static bool is_whole(const char *path) {
   unsigned char head[4], tail[8];
   struct stat found;
@@ -60,7 +60,8 @@ static bool may_tell(size_t *num) {
   return *num <= NUM_TOLD;
 }
 
-// What the table is where no run has it; NULL: each has it.
+// The SQL of an empty table, for a table that later versions added; NULL: every
+// version writes it.
 static const char *empty_of(const char *table) {
   const ppi_carried *later = ppi_parquet_later;
   while (later->name && strcmp(later->name, table) != 0) later++;
@@ -102,7 +103,7 @@ static void take_rank(ppi_fleet *fleet, const char *folder, const char *name) {
                 (ppi_fleet_run){path, rank});
 }
 
-// Calls `take` for what begins with `prefix`.
+// Calls `take` for each entry with a name that begins with `prefix`.
 static void each_entry(ppi_fleet *fleet, const char *folder, const char *prefix,
                        void (*take)(ppi_fleet *, const char *, const char *)) {
   DIR *entries = opendir(folder);
@@ -232,9 +233,8 @@ static void put_spark_text(ppi_page *page, const char *text) {
   ppi_page_text(page, "'");
 }
 
-// "FOLDER/run=*/rank=*/TABLE.parquet", or with the names of the runs, between
-// braces, where one is left out. What is special in patterns is plain in
-// FOLDER.
+// "FOLDER/run=*/rank=*/TABLE.parquet", or, if a run is left out, with the names
+// of the others between braces. Escapes the special characters of FOLDER.
 static void put_pattern(ppi_page *path, const ppi_fleet *fleet,
                         const char *table) {
   size_t begin = strlen(fleet->folder) + 1 + strlen(run_prefix);
@@ -279,8 +279,8 @@ static bool is_part_of_word(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
-// Whether a word of `text` is surely no table: "t.word", "... AS word", or of a
-// line of comment.
+// Whether a word of `text` is surely no table: "t.word", "... AS word", or a
+// word of a comment.
 static bool is_no_table(const char *text, const char *at) {
   const char *line = at;
   while (line > text && line[-1] != '\n') line--;
@@ -305,8 +305,8 @@ static bool is_needed(const char *name, const char *query, const bool *needed) {
   return found;
 }
 
-// Engines look at all files again for each view over them. Views use those
-// before them.
+// Puts only needed views, as engines read all files again for each one. A view
+// uses only earlier ones.
 void ppi_fleet_put_views(ppi_page *page, const ppi_fleet *fleet,
                          ppi_fleet_engine engine, const char *query) {
   bool needed[MAX_VIEWS] = {false};

@@ -24,11 +24,10 @@ typedef struct ppi_fleet {
   size_t num_left_out;
 } ppi_fleet;
 
-// ppi_fleet_open looks at the files' ends, and says on stderr which runs are
-// left out because these are damaged, a file is missing or there is no rank,
-// which exports did not finish, and which ranks are not there. Answers
-// PPI_EXIT_DONE, PPI_EXIT_DAMAGED (something was left out), or PPI_EXIT_INPUT:
-// there is no run. Clear in any case.
+// ppi_fleet_open reads the files' ends. stderr names runs that are left out: a
+// file is damaged or missing, or there is no rank. It also names unfinished
+// exports and missing ranks. Answers PPI_EXIT_DONE, PPI_EXIT_DAMAGED (something
+// was left out), or PPI_EXIT_INPUT: there is no run. Clear in any case.
 int ppi_fleet_open(ppi_fleet *fleet, const char *folder);
 void ppi_fleet_clear(ppi_fleet *fleet);
 

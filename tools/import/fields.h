@@ -67,7 +67,7 @@ typedef enum ppi_field {
   PPI_FIELD_LIST(PPI_FIELD_ENUM_)
 #undef PPI_FIELD_ENUM_
       PPI_NUM_FIELDS,
-  // What else an event may have.
+  // Keys of an event that are no field.
   PPI_FIELD_NAME = PPI_NUM_FIELDS,
   PPI_FIELD_ARGS,
   PPI_FIELD_ID2,

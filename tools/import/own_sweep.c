@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Delivers a run of our own trace to the sink, each event as it was recorded.
-// The trace has them in an order in which a sink may get them. Of ranges that
-// are open at a checkpoint, a second sort by their begins knows.
+// The trace has them in an order that a sink accepts. A second sort, by begins,
+// finds the ranges that are open at a checkpoint.
 #include <string.h>
 
 #include "base/base.h"
@@ -24,7 +24,7 @@ typedef struct own_sweep {
   ppi_emitter emit;
   ppi_importer *importer;
   const ppi_own_facts *facts;
-  uint32_t *lanes;  // by definition of a lane: the sink's lane
+  uint32_t *lanes;  // the sink's lane, by definition of a lane
   // By stream, then of the stream that has no definition, then of ranges on
   // none. 0: not defined yet.
   uint32_t *stream_lanes;

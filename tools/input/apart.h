@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads several logs at once, each in a process of its own, which hands over
-// the figures and ends. Whatever has a message is left to the caller.
+// the figures and ends. The caller reads an input that leads to a message.
 #pragma once
 
 #include "cli/options.h"

@@ -35,8 +35,8 @@ enum {
 
 // ---- the key ----
 
-// What distinguishes a file from what it was, and from any other on this
-// machine. Whoever sends a log cannot know it, so sums cannot be sent along.
+// Identifies a file and its state on this machine. A sender of a log cannot
+// know these numbers, so nobody can send false sums along.
 static bool put_file(ppi_buffer *key, const char *path, size_t *out_size) {
   struct stat file;
   if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return false;

@@ -15,7 +15,7 @@
 #define SPAN "resourceSpans.scopeSpans.spans"
 #define ATTRIBUTE SPAN ".attributes"
 
-// Times in seconds, and numbers of tokens. Of two attributes with one meaning
+// Times in seconds, and numbers of tokens. If two attributes have one meaning,
 // the later one counts.
 static const struct {
   const char *key;

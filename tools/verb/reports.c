@@ -197,7 +197,7 @@ static pprof_report *read_with(struct reading *reading, const char *path,
 static pprof_report *read_report(struct reading *reading, const char *path,
                                  bool *out_repeated) {
   ppi_tool_sums sums = {.path = NULL};
-  // What is beside the report needs the events.
+  // Output beside the report needs the events.
   if (!reading->beside) ppi_tool_sums_of(reading->options, path, &sums);
   pprof_report *report = read_with(reading, path, &sums, out_repeated);
   ppi_tool_sums_clear(&sums);

@@ -110,8 +110,8 @@ static void write_piece(ppi_chrome_flows *flows, ppi_page *out,
   flow->id = flows->next_id++;
 }
 
-// A range looks for inner ranges in so many stages before it; others stay
-// stages.
+// The number of earlier stages in which a range looks for inner ranges. Others
+// stay stages.
 #define LOOK_BACK 64
 
 // Drops the ranges inside `outer`: they came first, and have the flow from it.

@@ -11,8 +11,8 @@
 
 PPROF_BEGIN_C_
 
-// A path as a value: to make one needs no memory. What is too long for the
-// system stays too long here, so that no call finds another file.
+// A path as a value: to make one needs no memory. A path that is too long for
+// the system stays too long here, so that no call finds another file.
 typedef struct ppi_path {
   char text[PATH_MAX + 8];
 } ppi_path;

@@ -87,9 +87,9 @@ void ppi_page_exact(ppi_page *page, double value);
 // drops trailing zeroes but one: 37.5.
 void ppi_page_short(ppi_page *page, double value);
 
-// Names in tables: control and formatting characters (C0, C1, bidi marks,
-// line separators, zero-width ones) and stray bytes become \xNN or \u{NNNN},
-// so that no name can move the cursor or hide.
+// Names in tables: control and formatting characters (C0, C1, bidi marks, line
+// separators, zero-width ones) and stray bytes become \xNN or \u{NNNN}. So no
+// name can move the cursor or hide.
 void ppi_page_visible(ppi_page *page, const char *name);
 // The same, and Markdown's markup is escaped.
 void ppi_page_markdown(ppi_page *page, const char *name);

@@ -383,7 +383,7 @@ typedef struct saturated {
   double use, order;
 } saturated;
 
-// What waits for input is no work: a server without requests is not busy.
+// Waiting for input is no work: a server without requests is not busy.
 static saturated measure(const joining *of, const ppi_request_run *run,
                          ppi_keyed *borders) {
   saturated out = {run, run->limit.utilization, 0};
@@ -403,8 +403,8 @@ static saturated measure(const joining *of, const ppi_request_run *run,
   return out;
 }
 
-// A thread that waits for a place in a queue looks busy. Of processes that are
-// as busy the last one holds up the others: Kuo, Lim, Meerkov 1996.
+// A thread that waits for a place in a queue looks busy. Of equally busy
+// processes the last one holds up the others: Kuo, Lim, Meerkov 1996.
 static bool choose_limit(const joining *of, ppi_figures *figures) {
   const double same_use = 0.03;
   size_t num = 0;

@@ -36,7 +36,7 @@ static bool has_range(const part *of) {
   return of->from->of_class != UINT32_MAX;
 }
 
-// Of one number ranges come first, the earliest one first.
+// Orders by number; of one number, ranges come first, by begin.
 static int compare_parts(const void *left, const void *right) {
   const part *a = left, *b = right;
   if (a->flow != b->flow) return a->flow < b->flow ? -1 : 1;
@@ -112,7 +112,7 @@ static bool is_of_one(const part *a, const part *b) {
 }
 
 // A process's marks of a number lie in its request, or the number is another's.
-// Of a number that comes again, they may be of any request.
+// If the number comes again, the marks may be of any of its requests.
 static bool lies_in(const joining *of, const part *inner, size_t outer,
                     size_t end) {
   const part *around = &of->parts[outer];

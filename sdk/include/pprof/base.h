@@ -2,10 +2,10 @@
 //
 // What every pprof header needs: visibility, status codes, error text, version.
 // The defaults that the comments of all headers build on (pointers, ownership,
-// threads, errors, units) stand in docs/markers.md, and so does the order
-// of what they say: result, errors, ownership, threads, cost, units, source.
+// threads, errors, units) are in docs/markers.md. So is the order of a comment:
+// result, errors, ownership, threads, cost, units, source.
 //
-// What follows `Example:` is the body of a function; a test compiles each.
+// The text after `Example:` is the body of a function; a test compiles each.
 #ifndef PPROF_BASE_H_
 #define PPROF_BASE_H_
 
@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 // PPROF_API is on all that libpprof.so exports. With PPROF_DISABLE, its calls
-// need no library: PPROF_OFF_ says what they answer, and no code but that
-// of their arguments is left. So a program compiles in both ways or in none.
-// Only calls that do a program's own work stay. PPROF_NODISCARD is on calls
-// with a status that the caller must check.
+// need no library: PPROF_OFF_ gives their answer, and only the code of their
+// arguments is left. So a program compiles in both ways or in none. Only calls
+// that do a program's own work stay. PPROF_NODISCARD is on calls with a status
+// that the caller must check.
 #define PPROF_EXPORTED_ __attribute__((visibility("default")))
 #ifdef PPROF_DISABLE
 #define PPROF_API static inline
@@ -36,7 +36,7 @@
 #endif
 #define PPROF_NODISCARD __attribute__((warn_unused_result))
 
-// What stands between them is C for a C++ compiler, too.
+// Declarations between them are C for a C++ compiler, too.
 #ifdef __cplusplus
 #define PPROF_BEGIN_C_ PPROF_QUIET_ extern "C" {
 #define PPROF_END_C_ \

@@ -323,9 +323,9 @@ struct pprof_sink {
   // blocked). Until it answers true this sink gets no events and checkpoints;
   // all others get theirs. 16 MiB of events are buffered for it meanwhile, and
   // come then. It misses what is more, and what is left when the stop has
-  // waited stop_wait_ms. That is a gap in its batches, `lost` in its totals, a
-  // note under its name in the totals of all sinks, `missed` in pprof_stats,
-  // and makes pprof_session_stop answer IO.
+  // waited stop_wait_ms. The gap shows in its batches, as `lost` in its totals,
+  // as a note under its name in the totals of all sinks, and as `missed` in
+  // pprof_stats. pprof_session_stop then answers IO.
   bool (*ready)(pprof_sink *sink);
 
   // name (optional): the sink's name in messages, e.g. the path of its file.

@@ -479,7 +479,7 @@ class device_range {
           device, stream, &detail::named_site(label, kind).get());
   }
   // Takes a range that C code began, such as pprof_cuda_range_begin, and ends
-  // it on `stream` where nothing else is said.
+  // it on `stream` by default.
   PPROF_HPP_HOLD_ device_range(::pprof_range begun, void *stream) noexcept
       : handle_(begun), stream_(stream) {}
   device_range(const device_range &) = delete;
@@ -686,7 +686,7 @@ class session {
     if (!made_) static_cast<void>(::pprof_session_stats(session_, &stats));
     return stats;
   }
-  // error is what the session or its stop said last; "" when nothing failed.
+  // error is the last error of the session or its stop; "": nothing failed.
   const char *error() const noexcept {
     return error_.text;
   }

@@ -126,8 +126,8 @@ static void read_pair(uint64_t *out_ticks, uint64_t *out_ns) {
   }
 }
 
-// 0: the clock stands still, or goes back, as a test's stand-in for it may. A
-// pair takes longer than PAIR_NS, so that no clock that moves meets the bound.
+// 0: the clock stands still or goes back, as a test's fake clock may. A pair
+// takes longer than PAIR_NS, so a clock that moves never needs all rounds.
 static uint64_t rate_measured(uint64_t for_ns) {
   enum { PAIR_NS = 50 };
   uint64_t ticks = 0, ns = 0, ticks_after = 0, ns_after = 0;

@@ -2,11 +2,11 @@
 //
 // Descriptors in a program that closes those it does not know (closefrom(3), a
 // library that makes a daemon): a number may be another file's by now. A thread
-// that does nothing but write has a table of its own, which nobody else closes
-// in; whoever shares the program's asks before each use. Between the asking and
-// the use the program may still close and open: that is left. Any thread.
+// that only writes has a private table, in which nobody else closes. A thread
+// that shares the program's table checks before each use. One race remains: the
+// program may close and open between the check and the use. Any thread.
 //
-// And in one with closed standard descriptors: a number below 3 would be
+// In a program with closed standard descriptors, a number below 3 would be
 // printed to, or taken by dup2(/dev/null). All descriptors of sdk, exporters
 // and config are made here, above those; a test looks for other makers.
 #pragma once
@@ -20,8 +20,8 @@
 
 PPROF_BEGIN_C_
 
-// As the system's calls of these names, with close-on-exec. `open` is no point
-// of cancellation.
+// Like the system's calls of the same names, with close-on-exec. `open` is no
+// point of cancellation.
 int ppi_fd_open(const char *path, int flags, unsigned mode);
 FILE *ppi_fd_fopen(const char *path);  // to read
 DIR *ppi_fd_opendir(const char *path);

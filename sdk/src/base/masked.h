@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slow paths that a marker may take: two system calls. What a signal handler
-// must not interrupt lies between them: it may leave by a jump (siglongjmp),
-// and what was half done, or locked, would stay so for ever. And errno is
-// behind them what it was before: a marker may stand between a call and the
-// look at its error. Calls that may wait take signals, but are not cancelled.
+// Slow paths that a marker may take: two system calls. Between them no signal
+// handler interrupts: it may leave by a jump (siglongjmp), and a lock or a
+// half-done change would stay for ever. errno keeps its value, as a marker may
+// stand between a call and the check of its error. Calls that may wait take
+// signals, but are not cancelled.
 #pragma once
 
 #include <errno.h>

@@ -25,8 +25,8 @@ typedef struct ppi_keyed {
 void ppi_sort_keyed(ppi_keyed *items, size_t num);
 void ppi_sort_numbers(uint64_t *numbers, size_t num);
 
-// The number of `num` sorted numbers, `size` bytes apart, below `limit`; and up
-// to it.
+// The number of values below `limit` among `num` sorted ones at a distance of
+// `size` bytes; and up to it.
 static inline size_t ppi_count_below(const uint64_t *first, size_t num,
                                      size_t size, uint64_t limit) {
   size_t low = 0;

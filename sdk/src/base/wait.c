@@ -42,10 +42,10 @@ static bool wait_on(pthread_cond_t *cond, pthread_mutex_t *mutex,
   return pthread_cond_timedwait(cond, mutex, &until) == 0;
 }
 
-// A program with a clock_gettime of its own (a test's fake clock) may have a
-// pthread_cond_timedwait that goes by it, or the C library's, which goes by the
-// kernel. The earlier moment of the two comes first; where less than was asked
-// for has passed then, the other is the right one.
+// A program may replace clock_gettime (a test's fake clock).
+// pthread_cond_timedwait then uses that clock, or the kernel's if it is the C
+// library's. Waits for the earlier of the two moments. If less time than asked
+// for has passed then, the other moment is the right one.
 bool ppi_wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex,
                     uint64_t deadline_ns) {
   uint64_t now_ns = ppi_monotonic_ns(), began_ns = kernel_ns();

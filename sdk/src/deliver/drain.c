@@ -95,8 +95,7 @@ static void keep_first(pprof_status *status, pprof_status next) {
   if (*status == PPROF_STATUS_OK) *status = next;
 }
 
-// Another name has this id by now: the first name's meaning is obsolete. Or the
-// name folds by now, and may have gone since.
+// The id has another name by now, or its name folds and may have left since.
 static pprof_status define_again(ppi_drain *drain, uint64_t num_again) {
   pprof_status status = PPROF_STATUS_OK;
   while (drain->again_cursor < num_again) {

@@ -55,8 +55,8 @@ static inline void ppi_pair_set(ppi_pair *pair, void *begin, void *end) {
 }
 
 // Slots with events of one pool. The collector puts them on the list in chains
-// of PPI_STOCK_BATCH; a thread takes a chain at a time into its stock, so that
-// this line is written once in so many ranges.
+// of PPI_STOCK_BATCH; a thread takes a chain at a time into its stock, so this
+// cache line is written once in PPI_STOCK_BATCH ranges.
 typedef struct ppi_event_pool {
   uint64_t chains;    // {gen:32, index + 1:32}; linked by the pairs' next_chain
   uint64_t id;        // atomic

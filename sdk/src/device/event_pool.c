@@ -164,8 +164,8 @@ static uint32_t take_bare(ppi_device_session *session) {
 }
 
 // A first touch of a page costs a marker more than all the rest it does; the
-// spool's pages are the process's, so the collector's touch serves. What the
-// slot holds stays.
+// spool's pages are the process's, so the collector's touch serves. The slot's
+// content stays.
 static void touch_slot(const ppi_device_session *session, uint32_t index) {
   ppi_slot *slot = ppi_device_slot(session, index);
   __atomic_fetch_or(&slot->start, 0, __ATOMIC_RELAXED);
@@ -280,9 +280,9 @@ static uint32_t fair_share(const ppi_device_session *session, uint32_t pool) {
   return session->table->num_slots / num_used;
 }
 
-// Making an event takes the lock that recording threads want, and meanwhile
-// nobody reads what has passed: once markers see the session, one poll makes a
-// few batches only.
+// Making an event takes the lock that recording threads need, and delays the
+// reading of passed events. So once markers use the session, one poll makes
+// only a few batches.
 static uint32_t batches_a_poll(const ppi_device_session *session) {
   return session->device->session == session ? PPI_POOL_BATCHES_A_POLL
                                              : UINT32_MAX;

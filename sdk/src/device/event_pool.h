@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slots with an event pair each, on their way between the collector, which
-// makes the events and gives the slots out in chains, and the marking threads,
-// which take them. No marker waits here, and none creates an event but the
-// first of a pool, before the collector knows the pool.
+// Passes slots, each with a pair of events, from the collector to marking
+// threads. The collector makes the events and hands the slots out in chains. No
+// marker waits here, and none creates an event but the first of a pool, before
+// the collector knows the pool.
 #pragma once
 
 #include "device/device_impl.h"
 
 // ppi_pool_take answers the index + 1 of a slot with events of `pool`, 0: none.
-// The caller gives its thread's number; the collector has 0. A thread that
-// meets a pool before the collector does makes the first events.
+// The caller gives its thread's number; the collector has 0. A thread that uses
+// a pool before the collector knows it makes the first events.
 uint32_t ppi_pool_take(ppi_device_session *session, uint32_t pool,
                        uint32_t number);
 // ppi_pool_next guesses which slot a thread with an empty stock will get.

@@ -166,7 +166,7 @@ void ppi_resolve_free(ppi_device_session *session, uint64_t kept) {
 }
 
 // A `next` chain is resolved in its order: this range's begin event is another
-// one's end, which is to be read first.
+// range's end, which must be read first.
 static bool is_awaited(const ppi_device_session *session, uint32_t index) {
   uint32_t before = session->pairs[index].feeds;
   return before && !session->gives_up &&

@@ -56,15 +56,14 @@ struct pprof_definition {
   const char *name;
 };
 
-// `open` lists ranges that will end as events later. end_ns of an open host
-// range is a time it is known to last until (the checkpoint's time, or the
-// closing edge of its window), so a reader may take it as covering
-// [start_ns, end_ns]. A pending device range has kind DEVICE_RANGE, start_ns =
-// submit, and stream set: its device part begins at start_ns or later.
-// No event that starts before time_ns and is not listed is delivered later.
-// One exception to "will end": step 0 is listed from the start, and is no event
-// if the program never calls pprof_step; a reader without a step at finish
-// forgets it.
+// `open` lists ranges that will end as events later. An open host range lasts
+// at least until end_ns: the checkpoint's time, or the closing edge of its
+// window. So it covers [start_ns, end_ns]. A pending device range has kind
+// DEVICE_RANGE, start_ns = submit, and stream set: its device part begins at
+// start_ns or later. No event that starts before time_ns and is not listed is
+// delivered later. One exception to "will end": step 0 is listed from the
+// start, and is no event if the program never calls pprof_step; a reader
+// without a step at finish forgets it.
 struct pprof_checkpoint {
   uint64_t time_ns;
   const pprof_event *open;

@@ -10,14 +10,14 @@ PPROF_BEGIN_C_
 
 #define PPI_FOLD_TEXT ((size_t)1024)  // longer shapes are none
 
-// In a shape `{}` stands for what differs. Free numbers stand alone, between
-// anything but letters ("step 481", "context_2(4874)"); a UUID, a hexadecimal
-// number ("0x7f", or eight digits and letters a to f or more) and a bracketed
-// list of numbers ("[[32, 4096]]") do, too. The digits of "layer3", "conv2d"
-// and "ResNet50" belong to their word: only the wider shape has `{}` for them.
-// A name's own `{}` is a number that is not known. What XLA appends, as
-// "#module=jit_f,program_id=7#", has values: those that are words belong to the
-// wider shape, too.
+// In a shape `{}` stands for the part that differs. Free numbers stand alone,
+// between anything but letters ("step 481", "context_2(4874)"); a UUID, a
+// hexadecimal number ("0x7f", or eight digits and letters a to f or more) and a
+// bracketed list of numbers ("[[32, 4096]]") do, too. The digits of "layer3",
+// "conv2d" and "ResNet50" belong to their word: only the wider shape has `{}`
+// for them. A name's own `{}` is a number that is not known. What XLA appends,
+// as "#module=jit_f,program_id=7#", has values: those that are words belong to
+// the wider shape, too.
 typedef enum ppi_fold_width {
   PPI_FOLD_FREE,  // numbers that stand alone
   PPI_FOLD_ALL,   // all digits

@@ -32,8 +32,8 @@ typedef enum ppi_nvtx_fork {
   PPI_NVTX_FORK_OFF = 1
 } ppi_nvtx_fork;
 
-// `from` is the name of a domain, or of an NVTX category. Of a domain's streams
-// `category` is "own" or "default".
+// `from` is the name of a domain, or of an NVTX category. For a domain's
+// streams `category` is "own" or "default".
 typedef struct ppi_nvtx_rule {
   char from[PPI_NVTX_MAX_NAME];
   char category[PPI_NVTX_MAX_NAME];

@@ -12,7 +12,8 @@
 
 PPROF_BEGIN_C_
 
-// So many are distinguished; kernels of others have none.
+// The most shapes that are distinguished. Kernels of further ones have no
+// shape.
 #define PPI_MOST_SHAPES 4096u
 
 // All zero is the empty one.
@@ -25,7 +26,7 @@ typedef struct ppi_kernel_shapes {
 
 typedef struct ppi_levels {
   ppi_map places;
-  uint64_t *bytes;  // by the place's number there
+  uint64_t *bytes;  // by the number of the place
   size_t capacity;
 } ppi_levels;
 
@@ -34,7 +35,7 @@ typedef struct ppi_kernel_counts {
   uint64_t reported;    // pieces of work
   uint64_t unlaunched;  // of these, without the call that launched them
   uint64_t by_wait;     // launched while another thread waited in its range
-  uint64_t senseless;   // their times made no sense: events without times
+  uint64_t senseless;   // with impossible times; their events have no times
   uint64_t dropped;     // losses that the source states
   uint64_t cost_ns;     // of our hooks of launches, on the host
   uint64_t costs;       // launches by which that is known
@@ -42,18 +43,18 @@ typedef struct ppi_kernel_counts {
 
 typedef struct ppi_kernels {
   const ppi_kernel_source *source;  // NULL: nothing is traced
-  const ppi_kernel_source *wanted;  // not to be had yet; NULL: there is none
-  uint32_t refused;  // bits of those wanted that are not to be had at all
+  const ppi_kernel_source *wanted;  // its library is not loaded yet; or NULL
+  uint32_t refused;  // bits of wanted kinds that the source lacks
   bool by_capture;   // of graphs: where they were captured, too
   bool all_calls;    // calls of the device's API are reported, too
   ppi_drain *drain;
   uint32_t lane;            // its events have this lane's numbers
   uint64_t next_seq;        // and the next one
   uint64_t flushed;         // ticks of the last look
-  uint64_t reported_until;  // what begins before was sent or listed: no event
-                            // may begin before it without having been listed
-  uint64_t until;           // ticks; work of no known call that starts then, or
-                            // later, is none of ours
+  uint64_t reported_until;  // no later event begins before it, unless it was
+                            // listed
+  uint64_t until;           // ticks; work without a known call is not ours if
+                            // it starts then or later
   ppi_map streams, names;
   uint32_t *stream_ids, *sites;  // by their numbers there
   size_t streams_capacity, sites_capacity;
@@ -61,17 +62,17 @@ typedef struct ppi_kernels {
   ppi_levels levels;
   ppi_kernel_counts counts;
   bool is_unsure;       // the source does not know how many it has lost
-  uint32_t num_times;   // that it was begun on demand
-  pprof_status error;   // of a sink, the first
+  uint32_t num_times;   // how often it began on demand
+  pprof_status error;   // the first error of a sink
   pprof_error why_not;  // nothing is traced; empty: it is, or is not asked for
 } ppi_kernels;
 
-// ppi_kernels_start begins to trace what `source` can, now or once it can; what
-// keeps it from that becomes a note of the session's. The owner's thread,
-// before anything records.
+// ppi_kernels_start begins to trace the kinds of `source`, now or once it can.
+// A failure becomes a note of the session. The owner's thread, before anything
+// records.
 void ppi_kernels_start(ppi_kernels *kernels, const ppi_kernel_source *source);
-// ppi_kernels_start_now begins while the session records; not OK, and why,
-// where that cannot be now. The collector.
+// ppi_kernels_start_now begins while the session records. Not OK: it cannot
+// begin now, and `why` has the reason. The collector.
 pprof_status ppi_kernels_start_now(ppi_kernels *kernels,
                                    const ppi_kernel_source *source,
                                    pprof_error *why);
@@ -84,7 +85,7 @@ void ppi_kernels_rest(ppi_kernels *kernels, ppi_drain *drain);
 // has been reported: `now`, or when the oldest call began that is still
 // awaited.
 uint64_t ppi_kernels_settled(ppi_kernels *kernels, uint64_t now);
-// ppi_kernels_notes adds what a report must say.
+// ppi_kernels_notes adds the notes for a report.
 void ppi_kernels_notes(const ppi_kernels *kernels, ppi_texts *out);
 void ppi_kernels_clear(ppi_kernels *kernels);
 

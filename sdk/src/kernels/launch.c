@@ -58,9 +58,9 @@ static bool holds(const ppi_launcher *self, uint64_t now) {
 }
 
 // find_waiting answers the lane of the only thread that has open ranges and
-// sleeps, and how many are open; NULL: there is none, or more than one. What it
-// has found holds until that thread's next marker; that it has found none, for
-// a ms. The calling thread is busy, and has no ranges open.
+// sleeps, and how many are open; NULL: there is none, or more than one. A found
+// lane is valid until that thread's next marker; the answer NULL, for a ms. The
+// calling thread is busy, and has no ranges open.
 static const ppi_lane *find_waiting(uint32_t *out_depth) {
   uint64_t now = ppi_clock_ticks();
   ppi_launcher *self = ppi_launcher_self();

@@ -11,7 +11,8 @@
 // NVML's numbers of a clock and of the one sensor.
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, SENSOR_GPU = 0 };
 // A list of processes is the dearest answer. A process that begins or ends
-// changes the memory that is in use; else a list in so many answers will do.
+// changes the memory that is in use; else one list in MOST_UNLISTED answers is
+// enough.
 enum { MOST_UNLISTED = 8 };
 // The first process namespace: the driver uses its process numbers.
 #define FIRST_NAMESPACE "pid:[4026531836]"

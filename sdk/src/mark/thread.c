@@ -214,8 +214,8 @@ void ppi_thread_interrupted(ppi_thread *thread) {
 #endif
 
 // A handler runs below what it interrupts, or on the thread's other stack. A
-// call from the marker's place or further up is thus behind the marker's end.
-// So is a call off the other stack while the marker stands on it: handlers
+// call from the marker's place or further up is therefore behind the marker's
+// end. So is a call off the other stack while the marker stands on it: handlers
 // leave that stack only by return or jump. On a stack that the program made, a
 // call below counts as a handler's. The thread sanitizer calls handlers from
 // inside its own functions, so the stack cannot separate them from later

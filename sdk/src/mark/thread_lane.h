@@ -35,9 +35,9 @@ ppi_thread *ppi_thread_owning(const ppi_lane *lane);
 // ppi_thread_is_naming: a lane that has left is still being named by another.
 bool ppi_thread_is_naming(const ppi_lane *lane);
 // ppi_thread_forget_lanes takes the last session's lanes from all threads, busy
-// ones included. A start calls it once no marker of that session is left and
-// before there is an epoch, so while an epoch is in force, each thread's lane
-// is of that epoch's session, also for the collector. Nothing else decides a
+// ones included. A start calls it once no marker of that session is left, and
+// before the next epoch. So while an epoch is in force, each thread's lane is
+// of that epoch's session, also for the collector. Nothing else decides a
 // lane's owner: its memory may have been reused.
 void ppi_thread_forget_lanes(void);
 // ppi_thread_leave_lanes ends the open ranges of the lanes and leaves the lanes

@@ -160,7 +160,7 @@ static bool find_free(ppi_names_area *area, const ppi_spool *spool,
   return true;
 }
 
-// `least`: uniting gains nothing until so many bytes have been given back.
+// Uniting gains nothing until `least` bytes have been given back.
 static bool find_united(ppi_names_area *area, const ppi_spool *spool,
                         uint64_t size, uint64_t least, uint64_t *out) {
   if (area->free_bytes < size || area->given < least) return false;

@@ -8,11 +8,11 @@
 
 PPROF_BEGIN_C_
 
-// A shape folds when more names than this have it. A name has the shape without
-// its free numbers; that one, or a name without any, has the wider shape
-// without all digits. So `layer0` to `layer31` keep their names; with a
-// thirty-third they are `layer{}`; `ResNet50 step 1` to `33` are
-// `ResNet50 step {}`.
+// A shape folds when more names than this have it. A name has a shape without
+// its free numbers. That shape, or a name without free numbers, has a wider
+// shape without any digits. So `layer0` to `layer31` keep their names; with a
+// thirty-third they are `layer{}`; `ResNet50 step 1` to `33` are `ResNet50 step
+// {}`.
 #define PPI_SHAPE_MEMBERS 32u
 #define PPI_MAX_FOLDS 4096u
 

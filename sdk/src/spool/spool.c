@@ -24,8 +24,8 @@
 #define POOL_MIN_CHUNKS 16u
 
 // The pool's chunks that have memory from the start: for names, lanes, the
-// table of ranges and its slots, and one more. What is kept ready, where others
-// need the room and where they do not, and what is allocated at a time.
+// table of ranges and its slots, and one more. Chunks kept ready, without and
+// with other users of the room, and chunks allocated at a time.
 #define FIRST_CHUNKS 5u
 #define READY_CHUNKS 4u
 #define READY_TIGHT_CHUNKS 64u

@@ -126,13 +126,13 @@ typedef struct ppi_finished {
   uint32_t reserved;
 } ppi_finished;
 
-// One thread's row; another thread's once that one has left and all is kept.
-// Their records are numbered through. `commit` is the one word that publishes:
-// head << 16 | depth, stored by the owner (release), read by the collector
-// (acquire). Slot s lies in chunk directory[(s / PPI_SLOTS_PER_CHUNK) %
-// PPI_LANE_CHUNKS], from PPI_FIRST_SLOT on; a sink's number of a record counts
-// from there. Chunks [freed_chunks, capacity / PPI_SLOTS_PER_CHUNK) belong to
-// the lane, 0 being its own records.
+// One thread's row. Another thread may get it once the first one has left and
+// all its records are kept. Record numbers continue. `commit` is the one word
+// that publishes: head << 16 | depth, stored by the owner (release), read by
+// the collector (acquire). Slot s lies in chunk directory[(s /
+// PPI_SLOTS_PER_CHUNK) % PPI_LANE_CHUNKS], from PPI_FIRST_SLOT on; a sink's
+// number of a record counts from there. Chunks [freed_chunks, capacity /
+// PPI_SLOTS_PER_CHUNK) belong to the lane, 0 being its own records.
 typedef struct ppi_lane {
   uint64_t commit;
   uint64_t capacity;     // owner: first slot beyond its chunks
@@ -146,7 +146,7 @@ typedef struct ppi_lane {
   uint64_t lost, unmatched, begun_before, excluded, flows_lost, device_lost;
   uint64_t interrupted;  // markers lost because they interrupted one; atomic
   uint32_t tid;
-  uint32_t serial;  // which of all threads that came has it
+  uint32_t serial;  // number of its thread, of all that have come
   uint32_t id;      // its place among the header's lanes + 1; it stays
   uint64_t collector_line_[4];
   uint64_t kept;          // collector: records below survive elsewhere
@@ -270,8 +270,8 @@ typedef struct ppi_table {
   uint64_t next_seq;   // collector
   uint64_t kept;       // collector
   uint64_t unmatched;  // atomic
-  // Collector: {number:48, index + 1:16}: how many slots were freed although
-  // no log has them, and the one of these that is still about to be (0: none).
+  // Collector: {number:48, index + 1:16}: the number of slots that were freed
+  // although no log has them, and the slot now being freed (0: none).
   uint64_t excluded;
   uint64_t dropped;  // collector; as a lane's
   uint32_t chunks[PPI_TABLE_CHUNKS];

@@ -427,9 +427,9 @@ void pprof_wait_end_(pprof_wait_ *wait, bool timed_out) {
   object_give(wait->object);
 }
 
-// Of the range that ended last in the innermost one, its end and site, if it
-// took longer than what came since: mostly it was done under the lock. 0: none,
-// or a wait.
+// The end and site of the range that ended last inside the innermost one, if it
+// took longer than the time since. Mostly it ran under the lock. 0: none, or a
+// wait.
 static uint64_t ended_in(const ppi_lane *lane, uint64_t word) {
   uint64_t head = PPI_HEAD(word);
   if (head <= PPI_FIRST_SLOT || head % PPI_SLOTS_PER_CHUNK < 3) return 0;

@@ -10,8 +10,8 @@
 #include "deliver/drain.h"
 #include "window/window_queue.h"
 
-// Checkpoints in a row for the rest of a window that has closed: whole ones,
-// and all. What is missing then waits for the checkpoint of the second.
+// The most checkpoints in a row for the rest of a closed window: whole ones,
+// and all. Missing ranges then wait for the next regular checkpoint.
 #define TRIES 8u
 #define LOOKS 200u
 

@@ -183,8 +183,8 @@ static pprof_status make_dump(ppi_recover_job *recovery, bool has_log) {
   return status;
 }
 
-// The caller's .part, or the one that the spool names. Even if that one is
-// gone, its name leads to the result's name.
+// The caller's .part, or the one that the spool names. Even if that file is
+// gone, its name decides the result's name.
 static pprof_status find_part(ppi_recover_job *recovery, const char *part,
                               const char *staged) {
   recovery->named_path =

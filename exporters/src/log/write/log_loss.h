@@ -46,7 +46,7 @@ bool ppi_log_loss_takes(ppi_log_loss *loss, ppi_log_budget *budget,
 pprof_status ppi_log_loss_settle(ppi_log_loss *loss, ppi_log_budget *budget,
                                  const ppi_log_loss_rest *rest,
                                  const pprof_totals *totals);
-// The number of these records, with the file of `segment` as the last one.
+// The number of missing records if the file of `segment` is the last one.
 uint64_t ppi_log_loss_missing(const ppi_log_loss *loss,
                               const ppi_log_budget *budget,
                               const pprof_totals *totals, uint32_t segment);

@@ -84,8 +84,8 @@ pprof_status ppi_rotate_notify_lanes(ppi_rotate *rotate,
 // The position of the batch's lane, and the segment's content with it.
 pprof_status ppi_rotate_deliver(ppi_rotate *rotate, const pprof_batch *batch);
 pprof_status ppi_rotate_count(ppi_rotate *rotate, const pprof_batch *batch);
-// The spool still has the lane. Whoever frees lanes asks for all of them again
-// and again, and delivers events between two such looks.
+// The spool still has the lane. The code that frees lanes asks for all of them
+// repeatedly, and delivers events in between.
 void ppi_rotate_see(ppi_rotate *rotate, uint32_t lane);
 uint64_t ppi_rotate_lane_end(const ppi_rotate *rotate, uint32_t lane);
 // The info of the first segment.

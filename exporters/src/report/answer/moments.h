@@ -124,11 +124,10 @@ typedef struct ppi_moment_room {
 } ppi_moment_room;
 
 // ppi_moments_walk reports the owner of each moment in [from_ns, to_ns); those
-// of one owner may come as one. The
-// device range that began first comes first, then the queue to a busy device.
-// Then comes the host range on the path, then the latest of the lanes'
-// innermost ones, in a stretch of a lane of that lane's and of loose ones; a
-// waiting range is the last choice.
+// of one owner may come as one. The device range that began first comes first,
+// then the queue to a busy device. Then comes the host range on the path, then
+// the latest of the lanes' innermost ones. In a stretch of one lane only that
+// lane's and loose ranges count. A waiting range is the last choice.
 bool ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room);
 void ppi_moment_room_clear(ppi_moment_room *room);
 

@@ -89,7 +89,7 @@ double ppi_limit_bound(const ppi_limit *limit, const double *factors,
   for (uint32_t i = 0; i < limit->num_servers; i++) {
     double use = use_with(limit, i, factors);
     if (!is_bound(&limit->servers[i], use)) continue;
-    // What comes faster to a server that waits makes its batches larger.
+    // Faster arrivals make the batches of a waiting server larger.
     if (limit->servers[i].utilization < before)
       use *= 1 - limit->servers[i].batches_save;
     if (use <= after) continue;

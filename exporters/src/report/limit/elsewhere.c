@@ -60,8 +60,8 @@ static uint64_t *busy_since(const ppi_limit_model *model,
   return since;
 }
 
-// What the call waits for the thread at its end; false: it ends while the
-// thread is in another call, so that it does not run there.
+// The time at the call's end that it waits for the thread. False: the thread is
+// in another call then, so the call does not run there.
 static bool wait_for_loop(const ppi_limit_model *model,
                           const ppi_limit_row *row, const uint64_t *since,
                           const ppi_limit_call *call, ppi_interval *out) {
@@ -151,7 +151,7 @@ static uint64_t served_from(const jobs *of, size_t at, size_t places) {
   return at >= places ? PPI_MAX(from_ns, of->ends[at - places]) : from_ns;
 }
 
-// The spread of service times with so many places: variance by squared mean.
+// The spread of service times with `places` places: variance by squared mean.
 // INFINITY: some calls end before they would begin.
 static double spread(const jobs *of, size_t places) {
   double sum = 0, squares = 0, num = (double)of->num;

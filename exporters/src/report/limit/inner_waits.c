@@ -89,8 +89,8 @@ static uint32_t awaited_inside(const ppi_limit_model *model,
   return PPI_NO_CALL;
 }
 
-// Of two that work beside each other one may end first each time. So it must
-// end just before the other does, or decide how long that one takes.
+// Two independent calls may always end in the same order by chance. So a wait's
+// end must follow at once, or the lengths must correlate.
 static bool decides(const ppi_fit *lengths) {
   const double least_correlation = 0.6;
   return ppi_fit_correlation(lengths) >= least_correlation;
@@ -217,8 +217,8 @@ static bool list_line(line *of, const ppi_limit_name *name) {
   return of->places && of->places < rows;
 }
 
-// With so many places, a call in line begins as soon as the call that many
-// before it has ended. Most calls have to.
+// A call in line begins as soon as a place is free: when the call `places`
+// before it has ended. Most calls must do so.
 static bool is_line(line *of, const ppi_limit_name *name) {
   const uint64_t soon_ns = name->median_ns / of->places / 5;
   size_t num = 0;
@@ -243,8 +243,8 @@ static uint64_t begin_before(const line *of, size_t i) {
                  of->model->calls[call->parent].start_ns);
 }
 
-// What the range around does before it stands in line: as much as where a place
-// was free, else the least of all.
+// The work of the outer range before it stands in line: its length where a
+// place was free, else the least of all.
 static uint64_t work_before(const line *of) {
   size_t num = 0;
   uint64_t least_ns = UINT64_MAX;

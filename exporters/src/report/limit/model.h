@@ -29,7 +29,7 @@ typedef struct ppi_limit_name {
   size_t num;
   ppi_waits waits;
   uint32_t waits_for;    // a name; PPI_NONE: arrivals or a device
-  uint32_t in_line_for;  // a name whose few places its calls wait for; PPI_NONE
+  uint32_t in_line_for;  // its calls wait for this name's few places; PPI_NONE
   bool has_places;       // calls of other names are in line for it
   bool is_recorded;  // its waits are recorded, with the thread that ended them
   double eps_ns;     // delay from the awaited end to the end of its calls

@@ -255,8 +255,8 @@ static void say_pauses(ppi_limit_search *search) {
       ppi_words_time((double)model->pauses.items[0].from_ns).text);
 }
 
-// The rule holds if pauses cost more than the limit would bring. What came once
-// or twice sets no rate.
+// The rule holds if pauses cost more than the limit would bring. One or two
+// pauses set no rate.
 bool ppi_limit_long_pauses(ppi_limit_search *search) {
   enum { LEAST_PAUSES = 3 };
   const ppi_limit_model *model = search->model;

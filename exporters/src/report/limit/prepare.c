@@ -320,9 +320,9 @@ static uint64_t of_others(const greatest *all, uint64_t of) {
   return all->ns[all->of[0] == of];
 }
 
-// Calls of one name by tasks: all of them; those during which no other
-// request's call begins or ends on their thread; and those of these that
-// another request is open beside.
+// Numbers of calls of one name by tasks. `kept`: no other request's call begins
+// or ends on their thread meanwhile. `beside`: of those, calls with another
+// request open.
 typedef struct tasks {
   size_t num, kept, beside;
 } tasks;

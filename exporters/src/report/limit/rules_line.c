@@ -265,9 +265,10 @@ static double all_lines(const ppi_limit_search *search) {
   return ns;
 }
 
-// The time that half of a station's greatest stage saves all requests: half of
-// its own, and of the lines what goes if the busiest server is less busy. The
-// busiest one drains a burst last, wherever requests wait.
+// The time that all requests save if a station's greatest stage takes half:
+// half of the stage's own time, and the part of the lines that a less busy
+// server removes. The busiest server drains a burst last, wherever requests
+// wait.
 static double saved_ns(const ppi_limit_search *search, size_t at) {
   const ppi_limit_model *model = search->model;
   const ppi_blame *blame = &search->blame;
@@ -275,7 +276,7 @@ static double saved_ns(const ppi_limit_search *search, size_t at) {
   uint32_t next;
   double gain = ppi_limit_gain(model, (uint32_t)at, &next);
   double own_ns = blame->alone_ns[stage->name] + blame->device_ns[at];
-  // Inside another range the blame has that one's name.
+  // Blame of a stage inside another range has the outer range's name.
   if (blame->own_ns[stage->name] <= 0 && blame->device_ns[at] <= 0)
     own_ns = (double)stage->working_ns * (double)blame->num_units /
              (double)PPI_MAX(model->num_counted, 1);

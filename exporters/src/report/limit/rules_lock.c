@@ -64,8 +64,8 @@ static size_t list_waits(const ppi_limit_model *model, uint32_t at, wait *out) {
 
 // ---- the holder ----
 
-// The latest moment at which a row has the lock: who waits for it at the end
-// gave it back before.
+// The latest moment at which a row has the lock. A row that waits for it at the
+// end gave it back before.
 static uint64_t given_back(const ppi_limit_model *model,
                            const ppi_row_calls *of, uint32_t row, uint32_t name,
                            uint64_t end_ns) {

@@ -113,7 +113,7 @@ static uint64_t recorded_in(const ppi_limit_model *model, uint64_t from_ns,
   return ns;
 }
 
-// What tasks of the thread that goes round await on no thread: calls by end.
+// Lists calls on no thread that tasks of the looping thread await, by end.
 static size_t list_awaited(const ppi_limit_model *model, ppi_keyed *out) {
   size_t num = 0;
   for (size_t i = 0; i < model->num_calls; i++) {

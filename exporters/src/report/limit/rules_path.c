@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds the longest path. The end of a wait hands work over. A path leads back
-// from the end of a call on a thread that ends no waits, over the threads that
-// ended each earlier wait, to an arrival from outside. Requests need no number
-// for that. Wait graphs of threads: Zhou et al. 2018.
+// Finds the longest path. The end of a wait hands work over. A path begins at
+// the end of a call on a thread that ends no waits. It leads back over the
+// threads that ended each earlier wait, to an arrival from outside. Requests
+// need no number for that. Wait graphs of threads: Zhou et al. 2018.
 #include "report/limit/rules.h"
 
 #include "base/base.h"

@@ -82,7 +82,7 @@ double ppi_limit_gain(const ppi_limit_model *model, uint32_t at,
                        use < ppi_saturated;
     if (!station->is_relevant || may_be_more) continue;
     before = PPI_MAX(before, use);
-    // What waits for the halved stage waits for less, too.
+    // Calls that wait for the halved stage wait less, too.
     use -= saved * (i == at ? use : awaited_use(model, station, at));
     if (i != at) use *= 1 - station->batches_save;
     if (use <= most) continue;

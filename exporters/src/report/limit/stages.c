@@ -2,8 +2,8 @@
 //
 // Chooses stages. A stage is an outermost call, unless inner calls take most of
 // its time: then those are stages, and the rest is its own. That holds only
-// beside other outermost calls: many small stages would have nothing to be
-// compared with.
+// beside other outermost calls, as many small stages need a large one to
+// compare with.
 #include "report/limit/find.h"
 
 #include "base/base.h"

@@ -328,8 +328,9 @@ static double variance_between(const moments *of) {
   return squares / num;
 }
 
-// What waits for moments, one each, adds its own delay to theirs: it is no more
-// regular. So a timer's ends are no effect of what goes on beside it.
+// A call that waits for a moment adds its own delay, so its ends are no more
+// regular than the moments. A timer's ends therefore do not wait for parallel
+// work.
 static bool is_more_regular(const candidate *by, const moments *ends) {
   const double alike = 0.1;
   double num = (double)ends->num, more = (double)by->of->num - num;

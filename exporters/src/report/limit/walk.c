@@ -336,7 +336,8 @@ static uint64_t blame_calls_inside(walk *at, const ppi_limit_call *call,
   return sum_ns;
 }
 
-// Blames the range whose places the call stands in line for; answers the time.
+// The call stands in line for a place of a range: blames that range, and
+// answers the time.
 static uint64_t blame_line_for(walk *at, uint32_t name, uint64_t ns) {
   uint32_t places = ppi_station_of_places(at->model, name);
   if (places == PPI_NONE) return 0;
@@ -396,9 +397,9 @@ static uint32_t station_behind(const ppi_limit_model *model, uint64_t end_ns,
   return model->rows[behind->row].station;
 }
 
-// Calls on no row that end where others begin are the queue of these, if their
-// servers are taken for most of that time, and far more than usually. A busy
-// event loop is always taken, whatever its tasks wait for.
+// Calls on no row may end where other calls begin. They are the queue of those
+// calls if the servers are taken for most of that time, and far more than
+// usually. A busy event loop is always taken, whatever its tasks wait for.
 static bool are_queues(const ppi_limit_model *model, uint32_t name,
                        uint32_t at) {
   enum { MOST = 400 };

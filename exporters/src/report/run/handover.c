@@ -61,7 +61,7 @@ static bool retire(ppi_job *job) {
 
 // ---- copies ----
 
-// What there is to copy.
+// The amount to copy.
 typedef struct extent {
   size_t num_lanes, num_pages, num_words;
 } extent;

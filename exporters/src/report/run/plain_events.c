@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) bool take(
          hold_wide(of, word, times);
 }
 
-// What the events that were taken extend over.
+// The time that the taken events cover.
 typedef struct extent {
   uint64_t begin_ns, end_ns;
 } extent;

@@ -14,13 +14,13 @@ typedef enum ppi_names_phase {
   PPI_NAMES_REST = 0,
   PPI_NAMES_LEAVE,    // names have left the table
   PPI_NAMES_DROPPED,  // and the caches
-  PPI_NAMES_KEEP,     // the last records of theirs are to be kept
-  PPI_NAMES_RING      // and to go from the flight recorder's ring
+  PPI_NAMES_KEEP,     // their last records wait for the sinks
+  PPI_NAMES_RING      // and to leave the flight recorder's ring
 } ppi_names_phase;
 
 typedef struct ppi_names_turn_state {
   ppi_names_phase phase;
-  uint32_t seen;  // of threads outside of markers: since when
+  uint32_t seen;  // the look since which threads were outside
   uint64_t ring_head;
   bool wants_checkpoint;
 } ppi_names_turn_state;
