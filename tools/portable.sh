@@ -174,6 +174,7 @@ build_static() {
   ! readelf -l "$own/build/pprof-report" | grep -q INTERP ||
     die "pprof-report needs a loader"
   install -m 755 "$own/build/pprof-report" "$out/pprof-report-$arch"
+  tools/parts.sh "$out/pprof-report-$arch" musl
 }
 
 # Checks each file: a symbol of a later glibc, or another library, would keep it

@@ -30,4 +30,5 @@ python=$work/zig/bin/python
   --platform-tag "manylinux_2_17_$arch.manylinux2014_$arch" \
   "$stage"/made/*-any.whl >/dev/null
 cp "$stage"/made/*.whl "$out"
+tools/parts.sh "$(ls "$out"/pprof_pipeline-*"$arch".whl)"
 ls "$out"/pprof_pipeline-*"$arch".whl

@@ -34,13 +34,25 @@ class Versions(unittest.TestCase):
             self.assertLessEqual([int(part) for part in released.split(".")],
                                  [int(part) for part in VERSION.split(".")])
 
-    def test_parts_are_told_with_the_checksum(self):
+    def sbom(self, *linked):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "sum")
             with open(path, "w", encoding="utf-8") as file:
                 file.write("00ff  pprof-1.2.3.tar.gz\n")
-            said = json.loads(subprocess.run([SBOM, "1.2.3", "86400", path], check=True,
+            return json.loads(subprocess.run([SBOM, "1.2.3", "86400", path, *linked], check=True,
                                              stdout=subprocess.PIPE, text=True).stdout)
+
+    def test_binaries_name_what_is_linked(self):
+        found = self.sbom("zlib=1.2.13", "musl=of Zig 0.15.2")
+        self.assertEqual([(package["name"], package["versionInfo"]) for package in found["packages"]],
+                         [("pprof", "1.2.3"), ("zlib", "1.2.13"), ("musl", "of Zig 0.15.2")])
+        self.assertEqual([(relation["relationshipType"], relation["relatedSpdxElement"])
+                          for relation in found["relationships"]],
+                         [("DESCRIBES", "SPDXRef-pprof"), ("STATIC_LINK", "SPDXRef-zlib"),
+                          ("STATIC_LINK", "SPDXRef-musl")])
+
+    def test_parts_are_listed_with_the_checksum(self):
+        said = self.sbom()
         own = said["packages"][0]
         self.assertEqual((own["name"], own["versionInfo"], own["packageFileName"]),
                          ("pprof", "1.2.3", "pprof-1.2.3.tar.gz"))

@@ -118,8 +118,8 @@ static void print_details(const char *text, FILE *out) {
 }
 
 static void print_head(const struct ppi_tool_verb *verb, FILE *out) {
-  fprintf(out, "usage: pprof-report %s [OPTIONS] %s\n\n%s\n", verb->name,
-          verb->operands, verb->summary);
+  fprintf(out, "usage: pprof-report %s [OPTIONS]%s%s\n\n%s\n", verb->name,
+          *verb->operands ? " " : "", verb->operands, verb->summary);
   print_details(verb->details, out);
 }
 
