@@ -29,10 +29,8 @@ TEST(FindingsLimitsTest, LossIsAlwaysSaid) {
   feed.Total(PPI_TOTAL_LOST, 10);
   FindingsReport report(&feed);
   EXPECT_EQ("lost", report.Problems());
-  EXPECT_EQ(
-      "10 of 20 records were lost (50 %): what they say is missing from "
-      "every figure.",
-      report.Text("lost"));
+  EXPECT_EQ("10 of 20 records were lost (50 %): every figure lacks them.",
+            report.Text("lost"));
   EXPECT_STREQ(
       "give the recorder more memory (memory_limit), or record fewer stages.",
       report.Get("lost").next);
@@ -44,7 +42,7 @@ TEST(FindingsLimitsTest, WhatATraceLacksIsInItsNotes) {
   feed.Total(PPI_TOTAL_LOST, 10);
   feed.Total(PPI_TOTAL_OWN_COST, 0);
   FindingsReport report(&feed);
-  EXPECT_STREQ("the notes say what of the trace was left out (docs/import.md).",
+  EXPECT_STREQ("the notes list what the import left out (docs/import.md).",
                report.Get("lost").next);
 }
 
@@ -87,7 +85,7 @@ TEST(FindingsLimitsTest, AClockThatHidesGapsIsSaid) {
   FindingsReport report(&feed);
   // The gap between the two; that before the first one is long enough.
   EXPECT_EQ(
-      "Of 5.0 % of the devices' time it is not known whether they worked or "
+      "For 5.0 % of the devices' time it is unknown whether they worked or "
       "waited: the gaps are shorter than the clock error (up to 500 us).",
       report.Text("clock-error"));
 }

@@ -122,9 +122,8 @@ TEST(FindingsRanksTest, LogsWithoutStepsAreCounted) {
       "8.00 ms of 10.0 ms a step (80 %) lie in no stage; 2 of 4 logs have no "
       "steps and are not in this.",
       ranks.answer());
-  EXPECT_STREQ(
-      "2 of 4 logs have no steps: what they did is in no row of these.",
-      ranks.Get("left-out").text);
+  EXPECT_STREQ("2 of 4 logs have no steps: their time is in no row.",
+               ranks.Get("left-out").text);
   EXPECT_TRUE(ranks.Get("left-out").is_limit);
 }
 

@@ -99,7 +99,7 @@ TEST(FindingsRooflineTest, WhatIsNotKnownIsSaid) {
       "could "
       "do is not known.",
       finding.text);
-  EXPECT_STREQ("say what it could do: --peak TYPE=FLOPS.", finding.next);
+  EXPECT_STREQ("state its device's peak: --peak TYPE=FLOPS.", finding.next);
   EXPECT_STREQ("2 steady calls on the host; FLOPs as stated", finding.sure);
 }
 

@@ -225,7 +225,7 @@ static bool is_costly(const ppi_search *search, const char *name) {
 }
 
 static void put_processor(const stage *from, ppi_finding *finding) {
-  PPI_SAY(finding->sure, "%llu calls of which it was recorded",
+  PPI_SAY(finding->sure, "%llu calls with CPU times",
           (unsigned long long)from->sums.num_known);
   ppi_finding_value_add(finding, "on_processor", 100 * from->on_processor, "%");
 }
@@ -254,7 +254,7 @@ static void say_waits(const stage *of, ppi_finding *finding) {
   ppi_finding_value_add(finding, "blocked_unrecorded", 100 * unrecorded, "%");
   if (waits >= unrecorded)
     PPI_SAY(finding->next,
-            "look for what --tree has below it: recorded waits are %s.",
+            "look below it in --tree: recorded waits are %s of its time.",
             ppi_words_percent(waits, 1).text);
   else
     PPI_SAY(finding->next,

@@ -14,13 +14,11 @@ void ppi_rule_lost(ppi_search *search) {
   if (lost == 0 || 100 * lost < search->threshold * all) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
   PPI_SAY(finding->text,
-          "%.0f of %.0f records were lost (%s): what they say is missing from "
-          "every figure.",
-          lost, all, ppi_words_percent(lost, all).text);
+          "%.0f of %.0f records were lost (%s): every figure lacks them.", lost,
+          all, ppi_words_percent(lost, all).text);
   PPI_SAY(finding->next, "%s",
           ppi_figures_are_imported(search->figures)
-              ? "the notes say what of the trace was left out "
-                "(docs/import.md)."
+              ? "the notes list what the import left out (docs/import.md)."
               : "give the recorder more memory (memory_limit), or record fewer "
                 "stages.");
   ppi_finding_value_add(finding, "lost", lost, "");
@@ -50,7 +48,7 @@ void ppi_rule_clock_error(ppi_search *search) {
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
   double error_ns = (double)figures->totals[PPI_TOTAL_CLOCK_ERROR_NS];
   PPI_SAY(finding->text,
-          "Of %s of the devices' time it is not known whether they worked or "
+          "For %s of the devices' time it is unknown whether they worked or "
           "waited: %s%s%s%s.",
           ppi_words_percent(unknown_ns, wall_ns).text, why_unknown(figures),
           error_ns > 0 ? " (up to " : "",
@@ -73,9 +71,9 @@ void ppi_rule_left_out(ppi_search *search) {
   if (num == 0 || num < search->threshold) return;
   ppi_finding *finding = ppi_search_add(search, PPI_LIMIT, 0);
   PPI_SAY(finding->text,
-          "%.0f of %zu logs have no %ss: what they did is in no row of these.",
-          num, figures->num_inputs, search->unit);
-  PPI_SAY(finding->next, "--tree, or --by thread, has what they did.");
+          "%.0f of %zu logs have no %ss: their time is in no row.", num,
+          figures->num_inputs, search->unit);
+  PPI_SAY(finding->next, "--tree and --by thread show their time.");
   ppi_finding_value_add(finding, "logs", num, "");
 }
 

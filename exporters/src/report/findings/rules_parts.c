@@ -96,8 +96,7 @@ static void queue_for(ppi_search *search, const char *device) {
           ppi_part_of_unit(search, sum_ns).text, ppi_words_name(device).text,
           ppi_words_number(ppi_part_in_flight(answer)).text);
   PPI_SAY(finding->next,
-          "let fewer be in flight: the same rate, less "
-          "latency.");
+          "allow fewer in flight: the rate stays, the latency falls.");
   put_values(search, sum_ns, finding);
   put_in_flight(search, finding);
   PPI_SAY(finding->sure, "at least %s after the clock error",

@@ -220,7 +220,7 @@ static void put_tail(const ppi_tail *tail, double more_ns,
   PPI_SAY(finding->next, "%s",
           tail->part == PPI_TAIL_STAGE
               ? "find out what these requests have in common."
-              : "let fewer be in flight, or smooth out when they come.");
+              : "allow fewer in flight, or spread their arrivals.");
   ppi_finding_value_add(finding, "slow_from", (double)tail->slow_from_ns, "ns");
   ppi_finding_value_add(finding, "usual", tail->usual_ns, "ns");
   ppi_finding_value_add(finding, "share", 100 * tail->part_ns / more_ns, "%");

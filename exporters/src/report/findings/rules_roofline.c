@@ -56,12 +56,13 @@ static const char *next_of(const ppi_roofline *from,
                            const ppi_roofline_reported *reported) {
   const double near = 70;
   if (reported->mfu > 100)
-    return "nothing does more than its peak: check --peak, the sizes of the "
-           "model, and that it is this stage's.";
-  if (!(reported->mfu > 0)) return "say what it could do: --peak TYPE=FLOPS.";
+    return "a rate above the peak is wrong: check --peak, the model's sizes, "
+           "and whether the model is this stage's.";
+  if (!(reported->mfu > 0))
+    return "state its device's peak: --peak TYPE=FLOPS.";
   if (!(reported->reach > 0))
     return from->bytes > 0
-               ? "say what its memory does in a second, for its roofline: "
+               ? "state its memory's bytes a second, for its roofline: "
                  "--peak bytes=B."
                : "state the bytes of its work, too, for its roofline.";
   if (reported->reach < near)

@@ -227,10 +227,9 @@ bool ppi_limit_too_few(ppi_limit_search *search) {
           ppi_words_name(most.name).text, beside_of(&most),
           ppi_words_time(most.ns / units).text,
           ppi_words_time(blame->latency_ns / units).text);
-  PPI_SAY(
-      out->next,
-      "find what lets no more in (client, pool, semaphore), and raise it%s.",
-      most.is_elsewhere ? ", if what serves them can take more" : "");
+  PPI_SAY(out->next,
+          "find the bound (client, pool, semaphore), and raise it%s.",
+          most.is_elsewhere ? ", if the server behind it can take more" : "");
   return true;
 }
 
@@ -358,7 +357,7 @@ static void say_idle(ppi_limit_search *search, uint32_t name) {
   bool times = is_timer(blame, name, &low_ns, &high_ns);
   char why[96] = "something that is not recorded";
   if (times)
-    PPI_SAY(why, "always %s to %s, as a timer has it",
+    PPI_SAY(why, "always %s to %s, like a timer",
             ppi_words_time((double)low_ns).text,
             ppi_words_time((double)high_ns).text);
   search->out->verdict = times ? "timer" : "idle";

@@ -144,7 +144,7 @@ static void say_timer(ppi_limit_search *search, const walk *of, uint32_t name) {
   out->verdict = "timer";
   ppi_limit_add_name(out, object);
   PPI_SAY(out->sentence,
-          "Of %s from arrival to end, as who ends waits shows it, a timer at "
+          "Of %s from arrival to end, by the ends of waits, a timer at "
           "%s takes %s (%s).",
           ppi_words_time(of->all_ns / num).text, ppi_words_name(object).text,
           ppi_words_time(ns / num).text,
@@ -159,8 +159,8 @@ static void say_stage(ppi_limit_search *search, const walk *of, uint32_t name) {
   out->verdict = "longest path";
   ppi_limit_add_name(out, search->model->names[name].text);
   PPI_SAY(out->sentence,
-          "%s is the greatest part of the longest path, as who ends waits "
-          "shows it: %s of %s (%s).",
+          "%s is the greatest part of the longest path by the ends of waits: "
+          "%s of %s (%s).",
           text.text, ppi_words_time(ns / num).text,
           ppi_words_time(of->all_ns / num).text,
           ppi_words_percent(ns, of->all_ns).text);

@@ -67,8 +67,8 @@ bool ppi_limit_processors(ppi_limit_search *search) {
       ppi_limit_begin(search, PPI_CLAIM_LIMIT, "processors", 1, name);
   ppi_limit_add_name(out, "processors");
   PPI_SAY(out->sentence,
-          "The processors are the limit: %s of them compute all the time, and "
-          "threads wait for one %s of theirs. %s computes most (%s).",
+          "The processors are the limit: %s of them compute all the time. "
+          "Threads wait for one %s of their time. %s computes most (%s).",
           ppi_words_number(model->cpu).text,
           ppi_words_percent(model->queued, 1).text,
           *name ? ppi_words_name(name).text : "",
