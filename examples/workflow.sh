@@ -1,9 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# From a baseline to a proof, in one command: measure, profile, find, fix, compare. Needs
-# `loader` and `pprof-report` in PATH; writes logs into the current folder.
+# From a baseline to a proof, in one command: measure, profile, find, fix, compare. Needs an
+# installed pprof (README.md: PATH, PKG_CONFIG_PATH, LD_LIBRARY_PATH). Builds `loader` unless it
+# is in PATH; writes logs into the current folder.
 set -eu
+source=$(dirname "$0")/loader.c
+command -v loader >/dev/null || {
+  cc -O2 "$source" $(pkg-config --cflags --libs pprof) -lpthread -o loader
+  PATH=$PWD:$PATH
+}
 for run in 1 2 3 4 5; do  # the baseline: one thread unpacks
   PPROF_OUTPUT=before$run.pplog loader 1 200 >loader.txt
 done
