@@ -130,7 +130,7 @@ static void put_table(ppi_spool_list *list, const char *path,
   ppi_page_text(page, ": ");
   ppi_page_visible(page, command ? command : "unknown");
   ppi_page_format(page, "\n  %s %s\n",
-                  found->alive ? "running, seen at" : "dead, last known alive",
+                  found->alive ? "running, read at" : "dead, last known alive",
                   until);
   put_counts(found, page);
   if (view->num_rows == 0) {

@@ -269,7 +269,7 @@ static void put_head(const char *path, const ppi_forensics *found,
   ppi_tool_put(page, "process %" PRIu32 ": %s\n", found->pid,
                command ? command : "unknown");
   ppi_tool_put(page, "%s %s, %s\n",
-               found->alive ? "running, seen at" : "dead, last known alive",
+               found->alive ? "running, read at" : "dead, last known alive",
                when, path);
 }
 
