@@ -96,17 +96,19 @@ TEST(FindingsRooflineTest, WhatIsNotKnownIsSaid) {
   finding = Found(decode);
   EXPECT_STREQ(
       "decode does at least 1.00 GFLOP/s of its own time; what its device "
-      "could "
-      "do is not known.",
+      "could do is not known.",
       finding.text);
   EXPECT_STREQ("state its device's peak: --peak TYPE=FLOPS.", finding.next);
   EXPECT_STREQ("2 steady calls on the host; FLOPs as stated", finding.sure);
 }
 
-TEST(FindingsRooflineTest, MoreThanThePeakIsDoubted) {
+TEST(FindingsRooflineTest, MoreThanThePeakIsWrong) {
   ppi_roofline decode = Decode();
   decode.own_s = 0.005;  // 4 GFLOP/s
-  EXPECT_EQ(0u, std::string(Found(decode).next).find("nothing does more than"));
+  EXPECT_STREQ(
+      "a rate above the peak is wrong: check --peak, the model's sizes, and "
+      "whether the model is this stage's.",
+      Found(decode).next);
 }
 
 TEST(FindingsRooflineTest, NoTimeAndLittleTimeAreNone) {
