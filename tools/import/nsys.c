@@ -124,12 +124,15 @@ static bool has_column(ppi_nsys *nsys, const char *table, const char *name) {
 // "": none.
 static void find_lacking(ppi_nsys *nsys, const char *table, const char *columns,
                          char lacks[32]) {
+  char name[32] = "";
+  lacks[0] = '\0';
   for (size_t len; *columns; columns += len + (columns[len] == ' ')) {
     len = strcspn(columns, " ");
-    snprintf(lacks, 32, "%.*s", (int)len, columns);
-    if (!has_column(nsys, table, lacks)) return;
+    snprintf(name, sizeof name, "%.*s", (int)len, columns);
+    if (has_column(nsys, table, name)) continue;
+    memcpy(lacks, name, sizeof name);
+    return;
   }
-  lacks[0] = '\0';
 }
 
 static bool has_columns(ppi_nsys *nsys, const char *table,
