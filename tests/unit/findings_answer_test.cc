@@ -40,7 +40,8 @@ std::string AnswerOf(EventFeed feed) {
 TEST(FindingsAnswerTest, IsTheGreatestStage) {
   EXPECT_EQ(
       "classify takes 7.00 ms of 10.0 ms a step (70 %), steadily; whether it "
-      "computes or waits was not recorded (PPROF_SET='cpu=[\"*\"]' does).",
+      "computes or waits was not recorded (PPROF_SET='cpu=[\"*\"]' records "
+      "it).",
       AnswerOf(Steps(7, nullptr, PPROF_CATEGORY_USER_DEFINED)));
 }
 
@@ -229,7 +230,7 @@ TEST(FindingsAnswerTest, NamesNothingInsideWhatWasCut) {
   FindingsReport report(&feed);
   EXPECT_STREQ(
       "serve takes 10.0 ms of 10.0 ms of the run (100 %); whether it computes "
-      "or waits was not recorded (PPROF_SET='cpu=[\"*\"]' does).",
+      "or waits was not recorded (PPROF_SET='cpu=[\"*\"]' records it).",
       report.all().answer);
   EXPECT_STREQ("look into serve first: mark what it consists of.",
                report.Get("dominates").next);

@@ -146,7 +146,7 @@ static void put_why(const ppi_search *search, const ppi_costly *costly,
     ppi_words_put(to, size, "; whether it computes or waits was not recorded%s",
                   ppi_figures_are_imported(search->figures)
                       ? ""
-                      : " (PPROF_SET='cpu=[\"*\"]' does)");
+                      : " (PPROF_SET='cpu=[\"*\"]' records it)");
   else
     put_threads(&sums, to, size);
 }
