@@ -156,7 +156,7 @@ static void add_records(ppi_sorter *sorter, uint32_t process,
   } while (at < event->num);
 }
 
-static void add(ppi_importer *importer, const taken *event) {
+static void add_event(ppi_importer *importer, const taken *event) {
   const ppi_own_record *record = &event->record;
   uint32_t id = importer->places.rows[record->row].process;
   ppi_process *process = &importer->places.processes[id];
@@ -200,7 +200,7 @@ static void take_range(ppi_importer *importer, taken *event) {
   event->record.end += (uint64_t)length;
   event->record.kind =
       event->has_stream ? PPROF_KIND_DEVICE_RANGE : PPROF_KIND_RANGE;
-  add(importer, event);
+  add_event(importer, event);
 }
 
 // Takes a mark "window 3 opens".
@@ -214,7 +214,7 @@ static void take_window(ppi_importer *importer, taken *event) {
   event->record.kind = PPI_OWN_WINDOW;
   put_word(event, 0, index);
   put_word(event, 0, strcmp(importer->fields.name + end, "opens") == 0);
-  add(importer, event);
+  add_event(importer, event);
 }
 
 // Viewers would draw a line for each of these numbers in args.
@@ -225,7 +225,7 @@ static void take_counter(ppi_importer *importer, taken *event) {
   if (importer->fields.fields[PPI_FIELD_RESERVED].kind != PPI_SCALAR_NONE)
     event->record.flags |= PPROF_FLAG_RESERVED;
   event->record.kind = PPROF_KIND_COUNTER;
-  add(importer, event);
+  add_event(importer, event);
 }
 
 static bool is_window(const ppi_scalar *cat) {
@@ -273,7 +273,7 @@ static void take(ppi_importer *importer, char ph) {
   else if (ph == 'X')
     take_range(importer, &event);
   else
-    add(importer, &event);
+    add_event(importer, &event);
 }
 
 void ppi_own_take(ppi_importer *importer, char ph) {
@@ -334,7 +334,7 @@ void ppi_own_take_span(void *context, const ppi_span_event *span) {
     put_real(&event, ppi_own_key("items", 5) - 1u, span->items);
   for (size_t i = 0; i < 2; i++)
     if (span->flows[i]) put_word(&event, PPI_OWN_FLOWS, span->flows[i]);
-  add(importer, &event);
+  add_event(importer, &event);
 }
 
 // ---- names and facts ----

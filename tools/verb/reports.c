@@ -9,9 +9,9 @@
 
 #include "cli/say.h"
 #include "event/tee.h"
-#include "input/apart.h"
 #include "input/input.h"
 #include "input/joined.h"
+#include "input/readers.h"
 #include "input/sums.h"
 #include "names/glob.h"
 #include "pprof/event.h"
@@ -102,8 +102,8 @@ static struct ppi_tool_unmatched unmatched = {
 struct reading {
   const struct ppi_tool_options *options;
   const ppi_report_details *details;
-  pprof_sink *beside;     // NULL: none
-  ppi_tool_apart *apart;  // NULL: none; its inputs are taken in order
+  pprof_sink *beside;         // NULL: none
+  ppi_tool_readers *readers;  // NULL: none; its inputs are taken in order
   struct ppi_tool_runs runs;
   int *code;
 };
@@ -168,7 +168,7 @@ static pprof_report *read_with(struct reading *reading, const char *path,
   size_t num_runs = reading->runs.num;
   pprof_report *found = ppi_tool_sums_read(sums, reading->details);
   pprof_report *read =
-      reading->apart ? ppi_tool_apart_take(reading->apart) : NULL;
+      reading->readers ? ppi_tool_readers_take(reading->readers) : NULL;
   pprof_report *known = found ? found : read;
   if (found) pprof_report_destroy(read);
   pprof_report *report =
@@ -272,9 +272,9 @@ pprof_report *ppi_tool_reports_read(const struct ppi_tool_options *options,
   ppi_report_details wanted = *details;
   wanted.joins = options->num_inputs > 1;
   reading.details = &wanted;
-  if (!beside) reading.apart = ppi_tool_apart_begin(options, &wanted);
+  if (!beside) reading.readers = ppi_tool_readers_begin(options, &wanted);
   pprof_report *all = add_all(&reading);
-  ppi_tool_apart_end(reading.apart);
+  ppi_tool_readers_end(reading.readers);
   if (all && ppi_report_join(all) == PPROF_STATUS_NO_MEMORY)
     ppi_tool_say("out of memory: requests are those of each process");
   ppi_tool_runs_clear(&reading.runs);

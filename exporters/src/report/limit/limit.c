@@ -68,9 +68,9 @@ static void say_outliers(ppi_limit_search *search) {
             ppi_words_name(model->names[stage].text).text);
   ppi_free(times_ns);
   PPI_LIMIT_SAY_MORE(search->out, "%zu of %zu %ss took %s%s: not counted here.",
-                     model->num_apart, model->num_units,
+                     model->num_outliers, model->num_units,
                      ppi_limit_unit_name(model),
-                     ppi_words_time((double)model->apart_ns).text, where);
+                     ppi_words_time((double)model->outliers_ns).text, where);
 }
 
 static void say_more(ppi_limit_search *search) {
@@ -81,7 +81,7 @@ static void say_more(ppi_limit_search *search) {
     PPI_LIMIT_SAY_MORE(out, "%zu other call%s between %ss took %s.",
                        model->num_other, model->num_other == 1 ? "" : "s", unit,
                        ppi_words_time((double)model->other_ns).text);
-  if (model->num_apart) say_outliers(search);
+  if (model->num_outliers) say_outliers(search);
   ppi_limit_say_lock(search);
   double all_ns = (double)(model->time_ns + model->pause_ns);
   bool says_pause = (out->claim == PPI_CLAIM_UNRECORDED && !out->num_names) ||

@@ -120,7 +120,7 @@ bool ppi_loop_take(ppi_limit_loop *loop, const ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_units; i++) {
     const ppi_limit_unit *unit = &model->units[i];
     // Turns outside the model's window count, too.
-    bool is_outlier = unit->is_apart && unit->end_ns > model->from_ns &&
+    bool is_outlier = unit->is_left_out && unit->end_ns > model->from_ns &&
                       unit->end_ns <= model->to_ns;
     bool is_last = i + 1 == model->num_units;
     if (!is_outlier && !(is_last && stages > 1 && is_end(model, unit)))

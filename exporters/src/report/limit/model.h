@@ -111,7 +111,7 @@ typedef enum ppi_unit_kind {
 typedef struct ppi_limit_unit {
   uint64_t start_ns, end_ns;
   size_t first, num;  // of `unit_calls`: outermost and loose calls, by begin
-  bool is_apart;      // an outlier, or outside of the window
+  bool is_left_out;   // an outlier, or outside of the window
 } ppi_limit_unit;
 
 // Adjacent device work of one call becomes one item.
@@ -145,8 +145,8 @@ typedef struct ppi_limit_model {
   size_t num_units, num_counted;  // counted: in the window, no outlier
   uint32_t *unit_calls;
   uint32_t *next_call;  // by call: the next call of its unit
-  size_t num_apart;     // units that are outliers
-  uint64_t apart_ns;
+  size_t num_outliers;  // units that are outliers
+  uint64_t outliers_ns;
   size_t num_other;  // calls between iterations that fit no pattern
   uint64_t other_ns;
   uint32_t loop_thread;  // the row that goes round; PPI_NONE

@@ -68,7 +68,7 @@ static void bound_requests(ppi_limit_model *model) {
       ppi_limit_unit *unit = &model->units[model->units_of[call->first + k]];
       unit->start_ns = PPI_MIN(unit->start_ns, call->start_ns);
       unit->end_ns = PPI_MAX(unit->end_ns, call->end_ns);
-      unit->is_apart |= (call->flags & PPI_CALL_CUT) != 0;
+      unit->is_left_out |= (call->flags & PPI_CALL_CUT) != 0;
     }
   }
 }

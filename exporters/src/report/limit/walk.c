@@ -532,7 +532,7 @@ static void walk_units(walk *at) {
     size_t seen = 0;
     for (size_t i = 0; i < model->num_units && !at->failed; i++) {
       at->unit = &model->units[i];
-      if (at->unit->is_apart ||
+      if (at->unit->is_left_out ||
           !ppi_is_sampled(seen++, model->num_counted, MOST_UNITS))
         continue;
       if (turn)

@@ -43,9 +43,9 @@ static bool leave_out_outliers(ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_units; i++) {
     ppi_limit_unit *unit = &model->units[i];
     if (unit->end_ns - unit->start_ns <= most_ns) continue;
-    unit->is_apart = true;
-    model->num_apart++;
-    model->apart_ns += unit->end_ns - unit->start_ns;
+    unit->is_left_out = true;
+    model->num_outliers++;
+    model->outliers_ns += unit->end_ns - unit->start_ns;
     if (!ppi_intervals_add(&model->left_out, unit->start_ns, unit->end_ns))
       return false;
   }
@@ -75,9 +75,9 @@ static void count_units(ppi_limit_model *model) {
   model->num_counted = 0;
   for (size_t i = 0; i < model->num_units; i++) {
     ppi_limit_unit *unit = &model->units[i];
-    unit->is_apart |=
+    unit->is_left_out |=
         unit->end_ns <= model->from_ns || unit->end_ns > model->to_ns;
-    model->num_counted += !unit->is_apart;
+    model->num_counted += !unit->is_left_out;
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // Starts processes that read logs, and takes their figures in the inputs'
 // order. A process that is ahead waits with its figures at its pipe.
-#include "input/apart.h"
+#include "input/readers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,26 +23,27 @@ typedef struct reader {
   int fd;     // of its figures
 } reader;
 
-struct ppi_tool_apart {
+struct ppi_tool_readers {
   const struct ppi_tool_options *options;
   const ppi_report_details *details;
   long jobs, jobs_of_each;
   int num_begun, num_taken;
-  reader *readers;  // of the inputs
+  reader *items;  // of the inputs
 };
 
 // ---- in the process of one log ----
 
-static pprof_report *read_log(const ppi_tool_apart *apart, const char *path) {
+static pprof_report *read_log(const ppi_tool_readers *readers,
+                              const char *path) {
   struct ppi_tool_watch watch;
   struct ppi_tool_runs met = {.items = NULL};
   ppi_tool_sums sums;
-  ppi_tool_sums_of(apart->options, path, &sums);
-  pprof_report *report = ppi_tool_sums_read(&sums, apart->details);
+  ppi_tool_sums_of(readers->options, path, &sums);
+  pprof_report *report = ppi_tool_sums_read(&sums, readers->details);
   if (report) return report;
-  ppi_report_details details = *apart->details;
-  ppi_tool_set_jobs(apart->jobs_of_each);
-  details.jobs = apart->jobs_of_each > 1 ? ppi_tool_jobs(path) : NULL;
+  ppi_report_details details = *readers->details;
+  ppi_tool_set_jobs(readers->jobs_of_each);
+  details.jobs = readers->jobs_of_each > 1 ? ppi_tool_jobs(path) : NULL;
   if (pprof_report_create(&report) != PPROF_STATUS_OK) return NULL;
   ppi_report_set_details(report, &details);
   int code = ppi_tool_read_again(path, pprof_report_sink(report), &watch, &met);
@@ -53,13 +54,13 @@ static pprof_report *read_log(const ppi_tool_apart *apart, const char *path) {
   return is_good ? report : NULL;
 }
 
-static _Noreturn void be_reader(const ppi_tool_apart *apart, const char *path,
-                                int fd) {
+static _Noreturn void be_reader(const ppi_tool_readers *readers,
+                                const char *path, int fd) {
   ppi_carry carry = {.reads = false};
   int nothing = ppi_fd_open("/dev/null", O_RDWR, 0);
   if (nothing < 0 || dup2(nothing, STDERR_FILENO) < 0) _exit(1);
   signal(SIGPIPE, SIG_DFL);
-  pprof_report *report = read_log(apart, path);
+  pprof_report *report = read_log(readers, path);
   if (!report) _exit(1);
   ppi_report_carry(&carry, report);
   _exit(carry.failed || ppi_write_all(fd, carry.bytes, carry.len) != 0);
@@ -67,39 +68,40 @@ static _Noreturn void be_reader(const ppi_tool_apart *apart, const char *path,
 
 // ---- in ours ----
 
-static void begin_next(ppi_tool_apart *apart) {
-  int ends[2], at = apart->num_begun++;
-  const char *path = apart->options->inputs[at];
+static void begin_next(ppi_tool_readers *readers) {
+  int ends[2], at = readers->num_begun++;
+  const char *path = readers->options->inputs[at];
   // Other inputs make files of their own, which have to be removed.
   if (!ppi_ends_with(path, ".pplog") || pipe2(ends, O_CLOEXEC) != 0) return;
   pid_t pid = fork();
-  if (pid == 0) be_reader(apart, path, ends[1]);
+  if (pid == 0) be_reader(readers, path, ends[1]);
   close(ends[1]);
   if (pid > 0)
-    apart->readers[at] = (reader){pid, ends[0]};
+    readers->items[at] = (reader){pid, ends[0]};
   else
     close(ends[0]);
 }
 
-ppi_tool_apart *ppi_tool_apart_begin(const struct ppi_tool_options *options,
-                                     const ppi_report_details *details) {
+ppi_tool_readers *ppi_tool_readers_begin(const struct ppi_tool_options *options,
+                                         const ppi_report_details *details) {
   size_t num = (size_t)options->num_inputs;
   long jobs = ppi_tool_num_jobs(options->inputs, num);
   if (num < 2 || jobs < 2) return NULL;
-  ppi_tool_apart *apart = ppi_tool_must(ppi_alloc(sizeof *apart));
-  *apart = (ppi_tool_apart){.options = options,
-                            .details = details,
-                            .jobs = jobs,
-                            .jobs_of_each = PPI_MAX(jobs / (long)num, 1)};
-  apart->readers = ppi_tool_must(ppi_alloc(num * sizeof *apart->readers));
-  for (long i = 0; i < jobs && i < (long)num; i++) begin_next(apart);
-  return apart;
+  ppi_tool_readers *readers = ppi_tool_must(ppi_alloc(sizeof *readers));
+  *readers = (ppi_tool_readers){.options = options,
+                                .details = details,
+                                .jobs = jobs,
+                                .jobs_of_each = PPI_MAX(jobs / (long)num, 1)};
+  readers->items = ppi_tool_must(ppi_alloc(num * sizeof *readers->items));
+  for (long i = 0; i < jobs && i < (long)num; i++) begin_next(readers);
+  return readers;
 }
 
-static pprof_report *report_of(const ppi_tool_apart *apart, ppi_carry *carry) {
+static pprof_report *report_of(const ppi_tool_readers *readers,
+                               ppi_carry *carry) {
   pprof_report *report;
   if (pprof_report_create(&report) != PPROF_STATUS_OK) ppi_tool_must(NULL);
-  ppi_report_set_details(report, apart->details);
+  ppi_report_set_details(report, readers->details);
   carry->reads = true;
   ppi_report_carry(carry, report);
   if (!carry->failed) return report;
@@ -113,9 +115,9 @@ static bool has_ended_well(pid_t pid) {
   return status == 0;
 }
 
-pprof_report *ppi_tool_apart_take(ppi_tool_apart *apart) {
+pprof_report *ppi_tool_readers_take(ppi_tool_readers *readers) {
   enum { PIECE = 1 << 16 };
-  reader *of = &apart->readers[apart->num_taken++];
+  reader *of = &readers->items[readers->num_taken++];
   pprof_report *report = NULL;
   ppi_carry carry = {.reads = false};
   ssize_t got = of->pid ? 1 : 0;
@@ -126,22 +128,23 @@ pprof_report *ppi_tool_apart_take(ppi_tool_apart *apart) {
   }
   if (of->pid) {
     close(of->fd);
-    if (has_ended_well(of->pid) && got == 0) report = report_of(apart, &carry);
+    if (has_ended_well(of->pid) && got == 0)
+      report = report_of(readers, &carry);
     of->pid = 0;
   }
   ppi_free(carry.bytes);
-  if (apart->num_begun < apart->options->num_inputs) begin_next(apart);
+  if (readers->num_begun < readers->options->num_inputs) begin_next(readers);
   return report;
 }
 
-void ppi_tool_apart_end(ppi_tool_apart *apart) {
-  if (!apart) return;
-  for (int i = apart->num_taken; i < apart->num_begun; i++) {
-    if (!apart->readers[i].pid) continue;
-    close(apart->readers[i].fd);
-    kill(apart->readers[i].pid, SIGTERM);
-    has_ended_well(apart->readers[i].pid);
+void ppi_tool_readers_end(ppi_tool_readers *readers) {
+  if (!readers) return;
+  for (int i = readers->num_taken; i < readers->num_begun; i++) {
+    if (!readers->items[i].pid) continue;
+    close(readers->items[i].fd);
+    kill(readers->items[i].pid, SIGTERM);
+    has_ended_well(readers->items[i].pid);
   }
-  ppi_free(apart->readers);
-  ppi_free(apart);
+  ppi_free(readers->items);
+  ppi_free(readers);
 }
