@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A backend of one's own. The device is a pool of worker threads with a clock
-// of its own (not the host's); its streams are strands, whose jobs run in
-// order, each on whichever worker is free. pprof needs to know only how to put
-// a time stamp into a strand, and how the two clocks relate.
+// of its own (not the host's); its streams are strands. The jobs of a strand
+// run in order, each on any free worker. The backend shows pprof how to put a
+// time stamp into a strand, and how the two clocks relate.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

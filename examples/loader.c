@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A training loop that its loader holds up: each step unpacks a batch of
-// images, turns them, and fits a linear model to them. For
-// docs/cookbook.md: loader [THREADS [STEPS]] has so many threads share a
-// batch, one without an argument.
+// images, turns them, and fits a linear model to them. For docs/cookbook.md:
+// loader [THREADS [STEPS]]. The threads share a batch; the default is one.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -2,10 +2,9 @@
 //
 // A loop of reinforcement learning, for docs/serving.md: two engines roll out,
 // one thread rewards what both have done, one trains on it and hands the new
-// weights to the engines. How long each works is scripted; that each waits for
-// the one before it is not, it comes of that. It prints when each phase began
-// and ended, and when recording did, as the times just before and after the
-// marker.
+// weights to the engines. The lengths of the work are scripted; the waits
+// follow from them. It prints when each phase began and ended, and when
+// recording did, as the times just before and after the marker.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A small server of a language model with continuous batching, for
-// docs/serving.md: each iteration decodes all that run and prefills one request
-// that waits. What the model would take is scripted: the engine waits so long.
-// It prints when each request arrived, was scheduled, had its first and last
+// docs/serving.md: each iteration decodes all running requests and prefills one
+// waiting request. The model's time is scripted: the engine waits for it. It
+// prints when each request arrived, was scheduled, had its first and last
 // token, and ended, each as the times just before and after the marker.
 #include <pthread.h>
 #include <stdint.h>
@@ -42,8 +42,8 @@ static void wait_until(uint64_t ns) {
   }
 }
 
-// A chat each 2 ms; each sixth request is a summary with a long prompt, in
-// whose prefill all that run have to wait.
+// A chat each 2 ms. Each sixth request is a summary with a long prompt: all
+// running requests wait for its prefill.
 static void arrive(int i) {
   struct request *request = &requests[i];
   int is_long = i % 6 == 5;

@@ -2,9 +2,8 @@
 //
 // A device that waits for the host: each step the host sorts a batch, then has
 // the device multiply it, and waits for that before it begins the next one. The
-// device is a stream of the cpu backend. For docs/cookbook.md:
-// trainer [SAMPLES [TIMES]] sorts so many, and multiplies so
-// often.
+// device is a stream of the cpu backend. For docs/cookbook.md: trainer [SAMPLES
+// [TIMES]] sorts SAMPLES numbers and multiplies TIMES times.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

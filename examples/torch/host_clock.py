@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""When a host clock around GPU work tells the GPU's time, and when it does not. The same model, in
+"""When a host clock around GPU work shows the GPU's time, and when it does not. The same model, in
 six surroundings; each stage has a host time (submission) and a device time (events) in the table.
 Without a GPU nothing is queued, and the host's clock is right:
 

@@ -43,7 +43,7 @@ class _Call(functools.partial):
 
 
 class _Function:
-    """A function whose calls are ranges, while it is worth it."""
+    """A function with calls that are ranges, while it is worth it."""
 
     def __init__(self, function, name, category):
         self._function, self._code, self._site = function, function.__code__, (name, category)
