@@ -191,6 +191,20 @@ TEST(ImportOwnTest, ListsWhatIsOpenAtACheckpoint) {
 }
 
 // A range before its device was ready has no stream.
+// Numbers of contexts (pprof_flow_context) are at least 2^63; the exporter
+// writes large numbers as texts.
+TEST(ImportOwnTest, KeepsFlowsOf64Bits) {
+  Imported trace;
+  trace.Read(std::string(kOwnHead) +
+             "{\"ph\":\"X\",\"name\":\"a\",\"cat\":\"Forward\",\"ts\":6.000,"
+             "\"dur\":1.000,\"pid\":4,\"tid\":4,\"args\":{\"window\":0,"
+             "\"flows\":[9007199254740991,\"9223372036854775807\","
+             "\"9223372036854775808\",\"18446744073709551615\"]}}]}");
+  EXPECT_EQ(trace.run().The("a").flows,
+            (std::vector<uint64_t>{(UINT64_C(1) << 53) - 1, INT64_MAX,
+                                   UINT64_C(1) << 63, UINT64_MAX}));
+}
+
 TEST(ImportOwnTest, ReadsARangeOnNoStream) {
   std::string text = OwnRun("4", "100");
   const std::string known =

@@ -284,16 +284,22 @@ bool ppi_duration_ns(const char *text, size_t len, int64_t *out) {
   return false;
 }
 
+// Reads decimal digits and nothing else, up to 2^64 - 1.
+static bool read_digits(const char *text, size_t len, uint64_t *out) {
+  *out = 0;
+  for (size_t i = 0; i < len; i++)
+    if (!is_digit(text[i]) || __builtin_mul_overflow(*out, 10u, out) ||
+        __builtin_add_overflow(*out, (uint64_t)(text[i] - '0'), out))
+      return false;
+  return len > 0;
+}
+
 bool ppi_integer(const char *text, size_t len, int64_t *out) {
   bool is_negative = len > 0 && text[0] == '-';
-  size_t at = is_negative;
-  uint64_t value = 0;
-  if (at == len) return false;
-  for (; at < len; at++) {
-    if (!is_digit(text[at]) || value > (UINT64_C(1) << 63) / 10 - 1)
-      return false;
-    value = value * 10 + (uint64_t)(text[at] - '0');
-  }
+  uint64_t value;
+  if (!read_digits(text + is_negative, len - is_negative, &value) ||
+      value > INT64_MAX)
+    return false;
   *out = is_negative ? -(int64_t)value : (int64_t)value;
   return true;
 }
@@ -360,14 +366,14 @@ static void add_number(ppi_fields *fields, const ppi_json_token *token) {
 }
 
 static void add_flow(ppi_fields *fields, const ppi_json_token *token) {
-  int64_t flow;
+  uint64_t flow;
   bool is_text = token->kind == PPI_JSON_STRING;
   if ((token->kind != PPI_JSON_NUMBER && !is_text) ||
       fields->num_flows == PPI_MAX_EVENT_FLOWS)
     return;
-  if (!ppi_integer(token->text, token->len, &flow))
-    flow = (int64_t)ppi_hash_bytes(3, token->text, token->len);
-  if (flow) fields->flows[fields->num_flows++] = (uint64_t)flow;
+  if (!read_digits(token->text, token->len, &flow))
+    flow = ppi_hash_bytes(3, token->text, token->len);
+  if (flow) fields->flows[fields->num_flows++] = flow;
 }
 
 static void add_number_of_name(ppi_fields *fields,
