@@ -338,6 +338,20 @@ def two_processes(w):
     chain(w, "accept 1 | embed 3", end=inbox.put)
 
 
+@topology("processes")
+def call_process(w):
+    """One thread asks a model in another process, and waits for it in its own range."""
+    w.define("ask", 4)
+    w.define("infer", 10)
+    inbox, model = w.queue("ask", 4), w.queue("infer")
+    w.server(w.row("model", 1), model, "infer")
+    w.worker(w.row("front"), [w.within("ask", w.hidden("ask"), w.call(None, model))], inbox,
+             w.finish)
+    w.no_request = True
+    w.main = w.row("main")
+    w.source(inbox)
+
+
 def processes(w, spec):
     """One for each stage, with queues between them. Ranges without a request wait for input and
     for a place behind them."""

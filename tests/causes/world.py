@@ -192,12 +192,13 @@ class World:
         return step
 
     def call(self, name, inbox):
-        """Hands the unit to threads that answer, and waits."""
+        """Hands the unit to threads that answer, and waits; without a name no range shows it."""
         def step(row, units):
             begin, back = self.kernel.now, Queue(self.kernel, f"{name}'s answer")
             inbox.put_now((units[0], back))
             yield from back.get()
-            self.mark(row, name, begin, units, (0, 0))
+            if name:
+                self.mark(row, name, begin, units, (0, 0))
         return step
 
     # Threads.

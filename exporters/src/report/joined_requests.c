@@ -13,6 +13,7 @@
 #include "base/sort.h"
 #include "report/answer/account.h"
 #include "report/figures/first_calls.h"
+#include "report/findings/words.h"
 
 typedef struct part {
   uint64_t flow, start_ns, end_ns;
@@ -403,10 +404,72 @@ static saturated measure(const joining *of, const ppi_request_run *run,
   return out;
 }
 
+static bool is_named(const ppi_limit *limit, const char *stage) {
+  for (size_t i = 0; i < limit->num_names; i++)
+    if (strcmp(limit->names[i], stage) == 0) return true;
+  return false;
+}
+
+// A stage that calls another process keeps its thread, which looks busy.
+static bool waits_for_others(const joining *of, const ppi_request_run *run) {
+  uint64_t all_ns = 0, waited_ns = 0;
+  for (size_t i = 0; i < of->num; i++) {
+    const part *one = &of->parts[i];
+    if (one->run != run || !one->waiting ||
+        !is_named(&run->limit, run->stages[one->waiting->stage].name))
+      continue;
+    all_ns += time_of(one, one->waiting);
+    waited_ns += one->waited_ns;
+  }
+  return (double)waited_ns > (1 - ppi_saturated) * (double)all_ns;
+}
+
+static const ppi_answer_row *greatest_row(const ppi_answer *answer) {
+  const ppi_answer_row *most = NULL;
+  for (size_t i = 0; i < answer->num_rows; i++) {
+    const ppi_answer_row *row = &answer->rows[i];
+    bool is_stage =
+        *row->name && !*row->child &&
+        (row->where == PPI_WHERE_HOST || row->where == PPI_WHERE_DEVICE);
+    if (is_stage && (!most || row->total_ns > most->total_ns)) most = row;
+  }
+  return most;
+}
+
+// Names the greatest part of requests, whose stage `caller` waits for another
+// process. Its bound is that of one thread.
+static void say_call(const ppi_answer *joined, const char *caller,
+                     ppi_limit *out) {
+  const ppi_answer_row *most = greatest_row(joined);
+  *out = (ppi_limit){0};
+  if (!most || !joined->num_units) return;
+  double share = (double)most->total_ns / (double)joined->total_ns;
+  ppi_words stage = ppi_words_name(most->name), by = ppi_words_name(caller);
+  bool is_caller = strcmp(most->name, caller) == 0;
+  out->claim = PPI_CLAIM_PART;
+  out->verdict = "call";
+  out->demand_ns = (double)most->total_ns / (double)joined->num_units;
+  out->bound = share / (2 - share);
+  PPI_SAY(out->names[out->num_names++], "%s", most->name);
+  PPI_SAY(
+      out->sentence,
+      "%s is the greatest part of a request: %s of %s (%s). %s keeps its "
+      "thread while it waits for another process.",
+      stage.text, ppi_words_time(out->demand_ns).text,
+      ppi_words_time((double)joined->total_ns / (double)joined->num_units).text,
+      ppi_words_percent(share, 1).text, is_caller ? "It" : by.text);
+  PPI_SAY(out->next,
+          "make %s cheaper, or give %s more threads if requests wait for one.",
+          stage.text, by.text);
+}
+
 // A thread that waits for a place in a queue looks busy. Of equally busy
-// processes the last one holds up the others: Kuo, Lim, Meerkov 1996.
-static bool choose_limit(const joining *of, ppi_figures *figures) {
+// processes the last one holds up the others: Kuo, Lim, Meerkov 1996. Limits that
+// are no saturated servers are true of one process's part only.
+static bool choose_limit(const joining *of, const ppi_answer *joined,
+                         ppi_figures *figures) {
   const double same_use = 0.03;
+  const char *caller = NULL;
   size_t num = 0;
   double most = 0;
   saturated *all = ppi_alloc((figures->num_request_runs + 1) * sizeof *all);
@@ -415,6 +478,10 @@ static bool choose_limit(const joining *of, ppi_figures *figures) {
   for (size_t i = 0; all && borders && i < figures->num_request_runs; i++) {
     const ppi_request_run *run = figures->request_runs[i];
     if (run->limit.claim != PPI_CLAIM_LIMIT) continue;
+    if (waits_for_others(of, run)) {
+      caller = run->limit.names[0];
+      continue;
+    }
     all[num] = measure(of, run, borders);
     most = PPI_MAX(most, all[num].use);
     num++;
@@ -425,7 +492,8 @@ static bool choose_limit(const joining *of, ppi_figures *figures) {
                     (all[i].order >= best->order && all[i].use > best->use);
     if (all[i].use + same_use >= most && is_later) best = &all[i];
   }
-  if (best) figures->limit = best->run->limit;
+  figures->limit = best ? best->run->limit : (ppi_limit){0};
+  if (!best && caller) say_call(joined, caller, &figures->limit);
   bool is_done = all && borders;
   ppi_free(all);
   ppi_free(borders);
@@ -469,17 +537,14 @@ bool ppi_join_requests(ppi_figures *figures) {
   bool done = list_parts(figures, &of);
   bool is_joined = done && is_shared(figures, &of);
   if (is_joined)
-    done = fold(&of, figures, &joined) && choose_limit(&of, figures);
+    done = fold(&of, figures, &joined) && choose_limit(&of, &joined, figures);
   if (is_joined && done && joined.num_units) {
     ppi_answer_clear(&figures->answers[PPI_BASE_REQUEST]);
     figures->answers[PPI_BASE_REQUEST] = joined;
     joined = (ppi_answer){0};
-    // No process has a whole request. A saturated server also limits whole
-    // requests; other limits are true of one process's part only.
+    // No process has a whole request.
     for (size_t i = 0; i < figures->num_inputs; i++)
       ppi_answer_clear(&figures->inputs[i].answers[PPI_BASE_REQUEST]);
-    if (figures->limit.claim != PPI_CLAIM_LIMIT)
-      figures->limit = (ppi_limit){0};
     figures->are_joined = true;
   }
   ppi_answer_clear(&joined);

@@ -180,6 +180,15 @@ static void put_num(ppi_page *page, const ppi_answer *answer,
   ppi_page_format(page, "%llu", (unsigned long long)most);
 }
 
+// Joined requests of several hosts lie on one axis by each host's own clock.
+static void put_hosts(ppi_page *page, const ppi_figures *figures) {
+  for (size_t i = 1; figures->are_joined && i < figures->num_inputs; i++) {
+    if (!strcmp(figures->inputs[i].host, figures->inputs[0].host)) continue;
+    ppi_page_text(page, " \u00b7 over hosts, as far as their clocks agree");
+    return;
+  }
+}
+
 // "48 requests in 1.52 s = 31.6/s, 124 ms each (p50 125, max 184), 3.9 in
 // flight". For ranks, the figures of an average one.
 static void put_units(ppi_page *page, const ppi_figures *figures,
@@ -263,6 +272,7 @@ void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
     ppi_page_fitting_time(&line, mean_of(answer));
   } else {
     put_units(&line, figures, base, &ranks);
+    put_hosts(&line, figures);
   }
   put_left_out(&line, figures, base,
                base == PPI_BASE_WALL ? "stage" : ppi_answer_unit(base));
