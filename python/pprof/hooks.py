@@ -223,6 +223,8 @@ class _Finder:
         if calls:
             functions = importlib.import_module("._hook_functions", calls.__package__)
             self.functions += functions.mark_all(module, self.own.category)
+            return functions
+        return None
 
     def _leave_functions(self):
         with self.lock:
@@ -251,14 +253,17 @@ class _Finder:
                              frame.f_globals is not vars(main)):
                 frame = frame.f_back
             if (frame.f_lineno or 0) > _last_definition(frame.f_code) if frame else is_forked:
-                self.mark_main(main)
+                functions = self.mark_main(main)
+                if functions:
+                    functions.follow(thread, self.functions)
                 return
 
     def mark_main(self, main):
         with self.lock:  # no fork in between
             if self.own and not self.has_main and _is_own(getattr(main, "__file__", None)):
-                self._mark_functions(main)
                 self.has_main = True
+                return self._mark_functions(main)
+            return None
 
     def _patch(self, module, rule, calls):
         try:

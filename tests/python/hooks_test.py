@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 
-from python_case import CLIPPED, COUNTER, Case, LIBRARY, PACKAGE, REPORT, SECONDS, main
+from python_case import ASYNC, CLIPPED, COUNTER, Case, LIBRARY, PACKAGE, REPORT, SECONDS, main
 
 NVTX = os.path.join(os.path.dirname(LIBRARY), "sdk", "nvtx", "libpprof_nvtx.so")
 MODULE = """
@@ -410,16 +410,28 @@ class Hooks(Case):
         printed, said = self.run_tool(source)
         self.assertEqual(printed, "%s\n" % ([(2, 5, [0, 1], 4, 5, 6, 0)] * 2))
         self.assertIn("stages come from the hooks functions; leave them out with --no-hooks", said)
-        # Of each but a coroutine what began after its first call, or first item.
-        self.assertEqual([name for name, _ in self.recorded()], [
-            "stages." + name for name in (
-                "load", "each", "each", "later", "load", "load", "each", "each", "each", "later",
-                "Model.run", "Model.fixed")] + ["work"])
+        # `main` has not ended before, and `deep` calls itself.
+        calls = ["load", "load", "each", "each", "each", "later", "Model.run", "Model.fixed"]
+        self.assertEqual(sorted(name for name, _ in self.recorded()), sorted(
+            ["stages." + name for name in 2 * calls + ["deep"]] + ["work", "work"]))
+        log, = self.logs("logs/*.pplog")
+        self.assertEqual([event["flags"] & ASYNC for event in log.events if event["name"] ==
+                          "stages.load"], [ASYNC, 0, 0, 0])
 
+        # A compiler of torch may trace them: they are marked only where it is asked for.
         self.write("site-packages/torch/__init__.py", "")
-        _, said = self.run_tool("import stages, torch; stages.main()",
-                                PYTHONPATH=self.path("site-packages"))
-        self.assertIn("nothing was recorded", said)
+        self.write("site-packages/torch/_tensor.py", """
+            class Tensor:
+                def backward(self):
+                    pass
+        """)
+        program = "import stages, torch._tensor; stages.main(); torch._tensor.Tensor().backward()"
+        both = ["--hooks", "torch", "--hooks", "functions"]
+        for options in [], both:
+            _, said = self.run_tool(program, *options, PYTHONPATH=self.path("site-packages"))
+            self.assertEqual(" ".join(both) in said, not options)
+            self.assertEqual(("stages.load", "CpuTask") in self.recorded(), bool(options))
+            self.assertIn(("backward", "Backward"), self.recorded())
 
     def test_functions_of_the_program_in_its_workers(self):
         _, said = self.run_tool("""
@@ -436,7 +448,19 @@ class Hooks(Case):
                     process.start()
                     process.join()
         """)
-        self.assertEqual(self.recorded(), [("work", "CpuTask")] * 2, said)
+        self.assertEqual(self.recorded(), [("work", "CpuTask")] * 4, said)
+
+    def test_the_call_that_began_before_its_function_was_marked(self):
+        _, said = self.run_tool("""
+            import os
+            def load():
+                while not any(".pplog" in name for name in os.listdir("logs")):
+                    pass
+            def main():
+                load()
+            main()
+        """)
+        self.assertEqual(self.recorded(), [("load", "CpuTask")], said)
 
     def test_functions_stay_what_they_are(self):
         self.write("stages.py", """
@@ -461,8 +485,52 @@ class Hooks(Case):
             print(hasattr(copied, "__wrapped__"), hasattr(stages.short, "__wrapped__"))
         """)
         self.assertEqual(self.printed, "True (x, more=1)\n2 2 3\nTrue False\n")
-        # Of 150 calls, those before it was judged, without the first.
-        self.assertEqual(log.select("name"), ["stages.load"] + ["stages.short"] * 99)
+        # Of 150 calls, those before it was judged.
+        self.assertEqual(sorted(log.select("name")),
+                         ["stages.load"] * 2 + ["stages.short"] * 100)
+
+    def test_functions_that_have_cells(self):
+        self.write("stages.py", """
+            import functools
+            def noted(function):
+                @functools.wraps(function)
+                def call(*args):
+                    return function(*args) + 1
+                return call
+            @noted
+            def save(x):
+                return x
+            def made(k):
+                def inner(x=1, *, more=2):
+                    for i in range(x):
+                        yield k + more
+                return inner
+            keep = kept = made(3)
+            class Stage:
+                def run(self, x):
+                    return x
+            class Decode(Stage):
+                def run(self, x):
+                    return super().run(x) + 10
+                def __call__(self, x):
+                    return self.run(x)
+                def __getitem__(self, i):
+                    return (i, i + 1)[i]
+                def __len__(self):
+                    return 1
+        """)
+        printed, said = self.run_tool("""
+            import stages
+            decode = stages.Decode()
+            for i in range(2):
+                print(stages.save(1), [*stages.keep(2, more=4)], [*stages.kept()], decode(5),
+                      decode[i], len(decode))
+        """)
+        self.assertEqual(printed, "2 [7, 7] [5] 15 0 1\n2 [7, 7] [5] 15 2 1\n")
+        self.assertEqual(sorted(name for name, _ in self.recorded()), sorted(
+            2 * ["stages." + name for name in (
+                "save", "keep", "keep", "keep", "keep", "keep", "Decode.__call__", "Decode.run",
+                "Stage.run", "Decode.__getitem__")]), said)
 
     def test_the_programs_own_sitecustomize_runs(self):
         self.write("site/sitecustomize.py", "import builtins; builtins.mine = 'mine'\n")

@@ -145,18 +145,25 @@ static void say_of_file(const of_file *file) {
                file->missing, more);
 }
 
+// With torch a compiler may trace the program's functions, so nothing marks
+// them unasked.
 static void say_auto(const summary *all) {
   char names[256] = "";
+  bool has_torch = false;
   for (size_t i = 0; i < all->num; i++) {
     const of_file *file = &all->files[i];
-    if (file->is_auto && !file->is_left && !file->failed[0])
-      ppi_tool_list(names, sizeof names, file->name);
+    if (!file->is_auto || file->is_left || file->failed[0]) continue;
+    ppi_tool_list(names, sizeof names, file->name);
+    has_torch |= strcmp(file->name, "torch") == 0;
   }
   if (*names)
     ppi_tool_say(
         "the program marks nothing: stages come from the hooks %s;"
-        " leave them out with --no-hooks",
-        names);
+        " leave them out with --no-hooks%s",
+        names,
+        has_torch ? ", add the program's own functions with --hooks torch"
+                    " --hooks functions"
+                  : "");
 }
 
 // Names wanted hooks that no loaded module used.

@@ -132,8 +132,10 @@ static void put_start(const ppi_limit_loop *loop, const ppi_table_ids *ids,
   uint64_t *times = ppi_alloc((ids->num_names + 1) * sizeof *times);
   for (size_t i = 0; times && i < loop->num_calls; i++) {
     const ppi_limit_call *call = &loop->calls[i];
-    if (call->row != loop->thread || call->parent != PPI_NO_CALL ||
-        call->flags & (PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_STEP) ||
+    bool is_loose = call->flags & PPI_CALL_LOOSE;
+    if ((is_loose ? call->num : call->row != loop->thread) ||
+        call->parent != PPI_NO_CALL ||
+        call->flags & (PPI_CALL_DEVICE | PPI_CALL_STEP) ||
         call->end_ns > first_ns)
       continue;
     times[call->name] += call->end_ns - call->start_ns;

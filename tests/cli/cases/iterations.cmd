@@ -23,6 +23,9 @@ sed 's/"pid":1/"pid":2/g; s/forward/decode/g; s/backward/infer/g' loop.json >oth
 "$TOOL" loop.json
 "$TOOL" --iteration forward loop.json | sed -n '/^$/{n;p;n;p;q}'
 "$TOOL" --no-iterations loop.json | head -5
+# A range that takes no part in nesting is a part of the start-up, too.
+sed 's/"X",\([^{]*"name":"imports","ts":50000\),"dur":250000/"b","cat":"c","id":1,\1},{"ph":"e","cat":"c","id":1,"pid":1,"tid":1,"name":"imports","ts":300000/' loop.json >loose.json
+"$TOOL" loose.json | grep start-up
 # Unlike loops are no unit of both, but where they have nothing in common.
 "$TOOL" loop.json other.json | sed -n '/^$/{n;p;q}'
 sed -i 's/data/batch/g; s/optimizer/reply/g; s/imports/load/g; s/evaluate/swap/g; s/start/boot/g; s/log/say/g' other.json
