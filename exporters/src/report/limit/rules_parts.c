@@ -132,6 +132,7 @@ static void add_calls(const ppi_limit_model *model, ppi_keyed *awaited,
                       parts *to) {
   const ppi_limit_row *row = &model->rows[model->loop_thread];
   size_t num = list_awaited(model, awaited), ended = 0;
+  bool has_tasks = 2 * num >= model->num_units;  // an event loop's
   for (size_t i = 0; i < row->num_parts; i++)
     to->own_ns[model->calls[row->parts[i]].name] +=
         (double)model->working_ns[row->parts[i]];
@@ -145,9 +146,9 @@ static void add_calls(const ppi_limit_model *model, ppi_keyed *awaited,
     while (ended < num && awaited[ended].key <= call->start_ns) ended++;
     if (by == PPI_NONE && ended && awaited[ended - 1].key > before->end_ns)
       by = model->calls[awaited[ended - 1].value].name;
-    bool is_idle =
-        num && (ended == num ||
-                model->calls[awaited[ended].value].start_ns >= call->start_ns);
+    bool is_idle = has_tasks && (ended == num ||
+                                 model->calls[awaited[ended].value].start_ns >=
+                                     call->start_ns);
     if (by == PPI_NONE && is_idle)
       to->all_ns -= ns;  // no task awaits anything: there is none
     else if (by == PPI_NONE)
