@@ -84,6 +84,11 @@ static inline bool ppi_is_import(const char *name) {
   return strncmp(name, PPI_IMPORT, sizeof PPI_IMPORT - 1) == 0;
 }
 
+// Neither is a stage, however often it comes.
+static inline bool ppi_is_of_interpreter(const char *name) {
+  return ppi_is_collection(name) || ppi_is_import(name);
+}
+
 // Garbage collections of one generation.
 typedef struct ppi_collections {
   uint64_t num, ns, longest_ns;

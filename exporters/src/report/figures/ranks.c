@@ -195,7 +195,7 @@ ppi_ranks_name ppi_ranks_title(const ppi_ranks *ranks) {
 // program has.
 static bool is_of_kind(const ppi_answer_row *row) {
   return !*row->child && *row->name && row->where < PPI_WHERE_BETWEEN &&
-         !ppi_is_collection(row->name) && !ppi_is_import(row->name);
+         !ppi_is_of_interpreter(row->name);
 }
 
 // `name` NULL: any row.

@@ -72,7 +72,7 @@ static bool put_stages(ppi_limit_loop *loop, const ppi_limit_model *model,
     uint32_t name = model->calls[row->outer[i]].name;
     const char *text = model->names[name].text;
     if (turns[name].num && turns[name].num >= least &&
-        !ppi_is_collection(text)) {
+        !ppi_is_of_interpreter(text)) {
       len = put_stage(loop, len, text);
       ++*num;
     }
@@ -101,7 +101,7 @@ static bool is_end(const ppi_limit_model *model, const ppi_limit_unit *last) {
     const ppi_limit_call *call = &model->calls[row->outer[i]];
     if (call->start_ns < last->start_ns) break;
     if (call->name != model->begins_loop &&
-        !ppi_is_collection(model->names[call->name].text))
+        !ppi_is_of_interpreter(model->names[call->name].text))
       return false;
   }
   return true;
