@@ -157,6 +157,53 @@ def once(function, remove):
     return call
 
 
+@functools.lru_cache(maxsize=None)
+def _passing(names, positional, positional_only, keywords, flags, is_coroutine):
+    """Code that passes parameters like these to the constant "replaced"."""
+    takes, rest = list(names[:positional]), list(names[positional + keywords:])
+    passes = takes[:]
+    if positional_only:
+        takes.insert(positional_only, "/")
+    if flags & inspect.CO_VARARGS:
+        takes.append("*" + rest.pop(0))
+        passes.append(takes[-1])
+    elif keywords:
+        takes.append("*")
+    for name in names[positional:positional + keywords]:
+        takes.append(name)
+        passes.append("%s=%s" % (name, name))
+    if flags & inspect.CO_VARKEYWORDS:
+        takes.append("**" + rest.pop(0))
+        passes.append(takes[-1])
+    made = {}
+    exec("%sdef call(%s):\n _pprof = 'replaced'\n return (%s _pprof(%s))" % (
+        "async " if is_coroutine else "", ", ".join(takes),
+        "await" if is_coroutine else "yield from", ", ".join(passes)), made)
+    return made["call"].__code__
+
+
+def code_like(function, call):
+    """Code for a coroutine function or a generator: it passes its arguments to `call`, and takes
+    those of `function`, so that wrong ones fail at once and not where it is awaited."""
+    code = function.__code__
+    positional, keywords = code.co_argcount, code.co_kwonlyargcount
+    made = _passing(code.co_varnames[:positional + keywords + 2], positional,
+                    code.co_posonlyargcount, keywords, code.co_flags & (
+                        inspect.CO_VARARGS | inspect.CO_VARKEYWORDS),
+                    inspect.iscoroutinefunction(function))
+    return made.replace(
+        co_name=code.co_name, co_filename=code.co_filename,
+        co_consts=tuple(call if one == "replaced" else one for one in made.co_consts))
+
+
+def _like(function, call):
+    """The coroutine function `call` with the parameters of `function`."""
+    made = types.FunctionType(code_like(function, call), {}, function.__name__,
+                              function.__defaults__)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return functools.update_wrapper(made, function)
+
+
 def wrap(function, rule):
     """The replacement of `function` by `rule`. LookupError, ImportError, AttributeError, TypeError:
     it cannot be made."""
@@ -169,6 +216,8 @@ def wrap(function, rule):
     else:
         adapter = _ADAPTERS[name or ("top" if "top" in rule.words else "")]
     wrapper = adapter(function, rule)
+    if isinstance(function, types.FunctionType) and inspect.iscoroutinefunction(wrapper):
+        wrapper = _like(function, wrapper)
     wrapper.__pprof_rows__ = (*rows, rule.name)
     return wrapper
 

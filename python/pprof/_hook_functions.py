@@ -15,7 +15,7 @@ import time
 import types
 
 from . import _markers
-from ._hook_calls import _flow, _Opened, _pop, _push, _request, in_turns, marked
+from ._hook_calls import _flow, _Opened, _pop, _push, _request, code_like, in_turns, marked
 from ._markers import _byref, _site
 
 JUDGED, SHORT_NS = 100, 50_000  # each time after so many calls: most are shorter
@@ -28,16 +28,6 @@ _now = time.perf_counter_ns
 def _plain(*args, **kwargs):
     call = "replaced"
     return call(*args, **kwargs)
-
-
-def _generator(*args, **kwargs):
-    call = "replaced"
-    return (yield from call(*args, **kwargs))
-
-
-async def _coroutine(*args, **kwargs):
-    call = "replaced"
-    return await call(*args, **kwargs)
 
 
 class _Call(functools.partial):
@@ -74,21 +64,25 @@ class _Function:
         own, turn = self.own, self._turn
         if inspect.iscoroutinefunction(own):
             rule = types.SimpleNamespace(name=self.site[0], category=self.site[1], words=())
-            kind, call = _coroutine, _Call(marked(own, rule))
+            call = _Call(marked(own, rule))
         elif inspect.isgeneratorfunction(own):
-            kind, call = _generator, _Call(lambda *args, **kwargs: in_turns(
-                turn, own(*args, **kwargs)))
+            call = _Call(lambda *args, **kwargs: in_turns(turn, own(*args, **kwargs)))
         else:
-            kind, call = _plain, _Call(turn, own)
+            call = _Call(turn, own)
         call.own = own
-        code = kind.__code__
-        self._function.__code__ = code.replace(
-            co_name=self._code.co_name, co_filename=self._code.co_filename,
-            co_freevars=self._code.co_freevars,  # unused, but as many as its closure has
-            co_consts=tuple(call if one == "replaced" else one for one in code.co_consts))
+        self._function.__code__ = self._code_that_calls(call).replace(
+            co_freevars=self._code.co_freevars)  # unused, but as many as its closure has
         if not self._is_wrapper:
             self._function.__wrapped__ = own
         return self
+
+    def _code_that_calls(self, call):
+        own, plain = self.own, _plain.__code__
+        if inspect.iscoroutinefunction(own) or inspect.isgeneratorfunction(own):
+            return code_like(own, call)
+        return plain.replace(
+            co_name=self._code.co_name, co_filename=self._code.co_filename,
+            co_consts=tuple(call if one == "replaced" else one for one in plain.co_consts))
 
     def restore(self):
         self._function.__code__ = self._code

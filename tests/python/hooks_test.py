@@ -450,6 +450,37 @@ class Hooks(Case):
         """)
         self.assertEqual(self.recorded(), [("work", "CpuTask")] * 4, said)
 
+    def test_wrong_arguments_fail_at_once(self):
+        self.write("engine.py", """
+            class Engine:
+                async def later(self, x, /, y=2, *more, z=3, **rest):
+                    return x, y, more, z, rest
+        """)
+        source = """
+            import asyncio, inspect, engine
+            async def answer(scope, receive, *, send=3):
+                return scope, receive, send
+            def each(n, /, k=1, *more, **rest):
+                yield n, k, more, rest
+            def fails(function, *args, **kwargs):
+                try:
+                    function(*args, **kwargs)
+                except TypeError as error:
+                    return True
+            def main():
+                later = engine.Engine().later
+                while not hasattr(each, "__wrapped__") or not hasattr(later, "__wrapped__"):
+                    pass
+                print(fails(answer), fails(each), fails(answer, 1, 2, 3), fails(each, n=1),
+                      fails(later), asyncio.run(answer(1, receive=2)), [*each(1, 2, 3, a=4)],
+                      asyncio.run(later(1, 4, 5, z=6, a=7)), inspect.iscoroutinefunction(later),
+                      str(inspect.signature(later)))
+            main()
+        """
+        printed, said = self.run_tool(source, "--hooks", "functions", "--hooks", "own.hooks")
+        self.assertEqual(printed, "True True True True True (1, 2, 3) [(1, 2, (3,), {'a': 4})] "
+                         "(1, 4, (5,), 6, {'a': 7}) True (x, /, y=2, *more, z=3, **rest)\n", said)
+
     def test_the_call_that_began_before_its_function_was_marked(self):
         _, said = self.run_tool("""
             import os
