@@ -464,8 +464,8 @@ static void say_call(const ppi_answer *joined, const char *caller,
 }
 
 // A thread that waits for a place in a queue looks busy. Of equally busy
-// processes the last one holds up the others: Kuo, Lim, Meerkov 1996. Limits that
-// are no saturated servers are true of one process's part only.
+// processes the last one holds up the others: Kuo, Lim, Meerkov 1996. Limits
+// that are no saturated servers are true of one process's part only.
 static bool choose_limit(const joining *of, const ppi_answer *joined,
                          ppi_figures *figures) {
   const double same_use = 0.03;
