@@ -119,9 +119,14 @@ class Real(unittest.TestCase):
         before_the_stop = self.throttled_us(folder)
         self.end(process)
         # The last sample is of the stop.
-        last = self.counters("cgroup.throttled_us")[-1]
-        self.assertLessEqual(before_the_stop, last)
-        self.assertLessEqual(last, self.throttled_us(folder))
+        sums = self.counters("cgroup.throttled_sum_us")
+        self.assertLessEqual(before_the_stop, sums[-1])
+        self.assertLessEqual(sums[-1], self.throttled_us(folder))
+        # Of one thread and the library's own, which seldom run: what processors lost together is
+        # what passed.
+        passed = self.counters("cgroup.throttled_us")
+        self.assertLess(0.8, (passed[-1] - passed[0]) / (sums[-1] - sums[0]))
+        self.assertLessEqual(passed[-1] - passed[0], sums[-1] - sums[0])
         finding = self.findings()["quota"]
         self.assertIn("0.0500 processors", finding["text"])
 
@@ -142,11 +147,16 @@ class Real(unittest.TestCase):
         self.assertIn("stood-still", self.findings())
 
     def test_spinners_are_neighbours(self):
-        spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
-                    for _ in range(2 * len(os.sched_getaffinity(0)))]
+        """Two on two processors, whatever the others of the machine do."""
+        two = sorted(os.sched_getaffinity(0))[:2]
+
+        def pin():
+            os.sched_setaffinity(0, two)
+        spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=pin)
+                    for _ in two]
         try:
             began = time.monotonic()
-            process = self.start(200)
+            process = self.start(200, preexec_fn=pin)
             while not self.sampler(process)[0]:
                 pass
             # The finding asks for a tenth of the time.

@@ -2,6 +2,7 @@
 //
 // What the machine's sampler records, over made-up files and a stand-in NVML.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -205,14 +206,16 @@ TEST_F(MachineSamplerTest, DevicesAreThoseThatCudaSees) {
   EXPECT_EQ(0u, values.count("gpu:2.temperature_c"));
 }
 
-// The quota is the parent's, so are the throttled times.
+// The quota of two processors is the parent's, so are the throttled times. In
+// two periods of 100 ms 3.2 processors were wanted, and lost 240 ms together.
 TEST_F(MachineSamplerTest, TheNearestQuotaOfCgroupV2Counts) {
   PutV2(3, 1000);
   auto values = Values({[this] {
     PutV2(5, 241000);
     return 0;
   }});
-  EXPECT_EQ((Series{1000, 241000, 241000}), values["cgroup.throttled_us"]);
+  EXPECT_EQ((Series{1000, 241000, 241000}), values["cgroup.throttled_sum_us"]);
+  EXPECT_EQ((Series{0, 75000, 75000}), values["cgroup.throttled_us"]);
   EXPECT_EQ((Series{3, 5, 5}), values["cgroup.throttled_periods"]);
   EXPECT_EQ((Series{2, 2}), values["cgroup.cpu_max"]);
   EXPECT_EQ((Series{4, 4}), values["cgroup.memory_high"]);
@@ -227,7 +230,8 @@ TEST_F(MachineSamplerTest, CgroupV1HasNanoseconds) {
   Put("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "50000\n");
   Put("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
   auto values = Values({});
-  EXPECT_EQ((Series{5000, 5000}), values["cgroup.throttled_us"]);
+  EXPECT_EQ((Series{5000, 5000}), values["cgroup.throttled_sum_us"]);
+  EXPECT_EQ((Series{0, 0}), values["cgroup.throttled_us"]);
   EXPECT_EQ((Series{0.5, 0.5}), values["cgroup.cpu_max"]);
 }
 
@@ -251,6 +255,41 @@ TEST_F(MachineSamplerTest, OthersCrowdThisProcessOut) {
   EXPECT_EQ((Series{2, 2}), values["processors.number"]);
   EXPECT_EQ((Series{3, 3}), values["processors.run_queue"]);
   EXPECT_EQ((Series{3, 3}), values["process.major_faults"]);
+}
+
+// Its threads may use one of two processors. That one has 120 ticks, of which
+// this process uses 40 and the hypervisor takes 20; the other is idle.
+TEST_F(MachineSamplerTest, ProcessorsThatThreadsMayNotUseDoNotCount) {
+  cpu_set_t before, one;
+  ASSERT_EQ(0, sched_getaffinity(0, sizeof before, &before));
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &before)) cpu++;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  ASSERT_EQ(0, sched_setaffinity(0, sizeof one, &one));
+  auto put = [&](int user, int idle, int steal, int own, long waited_ns) {
+    PutProcessors(user, idle, steal, own, waited_ns);
+    std::filesystem::remove_all(root_ + "/proc/self/task");
+    Put("/proc/self/task/" + std::to_string(gettid()) + "/schedstat",
+        "100 " + std::to_string(waited_ns) + " 3\n");
+    auto line = [&](int number, int used, int unused, int stolen) {
+      std::ofstream(root_ + "/proc/stat", std::ios::app)
+          << "cpu" << number << " " << used << " 0 0 " << unused << " 0 0 0 "
+          << stolen << " 0 0\n";
+    };
+    line(cpu, user, 0, steal);
+    line(cpu + 1, 0, idle, 0);
+  };
+  put(1000, 1000, 0, 100, 0);
+  auto values = Values({[&] {
+    put(1100, 1120, 20, 140, 500000000);
+    return 0;
+  }});
+  sched_setaffinity(0, sizeof before, &before);
+  EXPECT_EQ((Series{0, 6e5, 6e5}), values["processors.others_us"]);
+  EXPECT_EQ((Series{0, 2e5, 2e5}), values["processors.stolen_us"]);
+  EXPECT_EQ((Series{0, 5e5, 5e5}), values["process.crowded_us"]);
+  EXPECT_EQ((Series{1, 1}), values["processors.number"]);
 }
 
 // Where cpufreq is absent; of the first eight processors.

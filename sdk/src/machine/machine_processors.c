@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples processors: the shares of other processes and of the hypervisor, and
-// the waits of this process's threads.
+// Samples the processors that this process may use: the shares of other
+// processes and of the hypervisor, and the waits of its threads.
 #include <dirent.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,24 +18,58 @@
 
 typedef struct ticks {
   double busy, idle, steal, own, waited_us;
+  cpu_set_t allowed;  // that any of the threads may use
+  double num;         // processors that `busy`, `idle` and `steal` are of
 } ticks;
 
 static struct {
   ticks before;
   double others_us, stolen_us, crowded_us;
-  double us_a_tick, num;
+  double us_a_tick, online;
 } all;
 
+// The numbers of a line of /proc/stat.
+static bool add_line(const char *at, ticks *to) {
+  double v[8];
+  char *end;
+  for (size_t i = 0; i < sizeof v / sizeof *v; i++, at = end) {
+    v[i] = strtod(at, &end);
+    if (end == at) return false;
+  }
+  to->busy += v[0] + v[1] + v[2] + v[5] + v[6];
+  to->idle += v[3] + v[4];
+  to->steal += v[7];
+  to->num++;
+  return true;
+}
+
+// Answers false unless each allowed processor has a line.
+static bool add_allowed(const char *text, ticks *to) {
+  for (const char *line = strchr(text, '\n');
+       line && strncmp(line, "\ncpu", 4) == 0; line = strchr(line + 1, '\n')) {
+    char *end;
+    unsigned long cpu = strtoul(line + 4, &end, 10);
+    if (cpu < CPU_SETSIZE && CPU_ISSET(cpu, &to->allowed) &&
+        (!strchr(end, '\n') || !add_line(end, to)))
+      return false;
+  }
+  return to->num > 0 && to->num == CPU_COUNT(&to->allowed);
+}
+
+// Processors that the process may not use, as in a container with a set of its
+// own, say nothing of it.
 static bool read_stat(ticks *out) {
-  char text[512];
-  double v[8] = {0};
+  static char text[32768];
   if (!ppi_machine_read("/proc/stat", text, sizeof text) ||
-      sscanf(text, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &v[0], &v[1], &v[2],
-             &v[3], &v[4], &v[5], &v[6], &v[7]) < 7)
+      strncmp(text, "cpu ", 4) != 0)
     return false;
-  out->busy = v[0] + v[1] + v[2] + v[5] + v[6];
-  out->idle = v[3] + v[4];
-  out->steal = v[7];
+  ticks some = *out;
+  if (CPU_COUNT(&out->allowed) < all.online && add_allowed(text, &some)) {
+    *out = some;
+    return true;
+  }
+  if (!add_line(text + 4, out)) return false;
+  out->num = all.online;
   return true;
 }
 
@@ -50,7 +85,7 @@ static void read_own(ticks *out) {
     out->own = user + sys;
 }
 
-static void read_waited(ticks *out) {
+static void read_threads(ticks *out) {
   char path[4096];
   snprintf(path, sizeof path, "%s/proc/self/task", ppi_machine_root());
   DIR *folder = ppi_fd_opendir(path);
@@ -58,7 +93,10 @@ static void read_waited(ticks *out) {
   while (folder && (entry = readdir(folder))) {
     char text[96], file[320];
     double ran, waited;
+    cpu_set_t allowed;
     if (entry->d_name[0] == '.') continue;
+    if (sched_getaffinity(atoi(entry->d_name), sizeof allowed, &allowed) == 0)
+      CPU_OR(&out->allowed, &out->allowed, &allowed);
     snprintf(file, sizeof file, "/proc/self/task/%s/schedstat", entry->d_name);
     if (ppi_machine_read(file, text, sizeof text) &&
         sscanf(text, "%lf %lf", &ran, &waited) == 2)
@@ -84,8 +122,8 @@ bool ppi_machine_open_processors(void) {
   all.before = (ticks){0};
   all.others_us = all.stolen_us = all.crowded_us = 0;
   all.us_a_tick = 1e6 / (double)sysconf(_SC_CLK_TCK);
-  all.num = number_of_processors();
-  return all.num > 0 && read_stat(&all.before);
+  all.online = number_of_processors();
+  return all.online > 0 && read_stat(&all.before);
 }
 
 static double grown(double now, double before) {
@@ -100,7 +138,7 @@ static void add_ticks(const ticks *now) {
   double others = grown(busy, grown(now->own, before->own));
   double total = busy + idle + steal;
   all.others_us += others * all.us_a_tick;
-  all.stolen_us += steal * all.us_a_tick / all.num;
+  all.stolen_us += steal * all.us_a_tick / now->num;
   if (others > CROWDS * total && idle < CROWDS * total)
     all.crowded_us += grown(now->waited_us, before->waited_us);
 }
@@ -109,12 +147,13 @@ void ppi_machine_sample_processors(void) {
   ticks now = {0};
   char text[128];
   double running;
+  read_threads(&now);
   if (!read_stat(&now)) return;
   read_own(&now);
-  read_waited(&now);
-  if (all.before.own > 0) add_ticks(&now);
+  if (all.before.own > 0 && CPU_EQUAL(&all.before.allowed, &now.allowed))
+    add_ticks(&now);
   all.before = now;
-  ppi_machine_put("processors.number", all.num);
+  ppi_machine_put("processors.number", now.num);
   ppi_machine_put("processors.others_us", all.others_us);
   ppi_machine_put("processors.stolen_us", all.stolen_us);
   ppi_machine_put("process.waited_us", now.waited_us);
