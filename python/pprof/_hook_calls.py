@@ -17,7 +17,7 @@ from ._session import measure_markers
 
 _push, _pop, _range_begin, _range_end = (_c.scope_push_, _c.scope_pop_, _c.range_begin,
                                          _c.range_end)
-_flow, _range_flow, _step = _c.flow, _c.range_flow, _c.step
+_flow, _range_flow = _c.flow, _c.range_flow
 measure_markers()  # the session may begin with a marker, without a start
 _FIELD = re.compile(r"\{(#?)([^{}#.]+)((?:\.[^{}.]+)*)\}")
 _numbers = itertools.count(1)
@@ -121,7 +121,7 @@ def _turn():
     """Begins a step when a row's function is called; the step before has ended."""
     global _turned
     if _turned:
-        _step(0)
+        _markers.step()
     _turned = True
 
 
@@ -130,9 +130,9 @@ def marked(function, rule):
     return _Hooked(rule.name, rule.category, function, "step" in rule.words)(function)
 
 
-def outermost(function, rule):
+def outermost(function, rule, behind=None):
     """As `marked`, but only for the outermost of nested calls on a thread; all are plain
-    functions."""
+    functions. `behind` is called after each of them."""
     inner, local = marked(function, rule), threading.local()
 
     @functools.wraps(function)
@@ -144,6 +144,8 @@ def outermost(function, rule):
             return inner(*args, **kwargs)
         finally:
             local.is_inside = False
+            if behind is not None:
+                behind()
     return call
 
 
@@ -259,7 +261,7 @@ def _in_range(names, request):
 def _torch_module(function, rule):
     """Marks modules that call modules; a compiler that traces them must not find a marker."""
     import torch
-    outer = outermost(function, rule)
+    outer = outermost(function, rule, _markers.each_step)
 
     @functools.wraps(function)
     def call(*args, **kwargs):

@@ -5,24 +5,24 @@ block an event loop, and torch's recompiles and allocator retries as counters.
 Installed where PPROF_LEDGER is set, as `pprof-report run` does. It records while a session runs
 and starts none. docs/production.md says what becomes of it.
 """
+import atexit
 import functools
 import gc
 import sys
 import threading
 import time
 
-from . import _markers
+from . import _imports, _markers
 from ._library import functions as _c, is_disabled
 
 GARBAGE, IMPORT, LOOP = "Garbage", "Import", "EventLoop"  # categories
 LOOPS = "asyncio.events"
 HELD_NS = 10_000_000  # a longer callback blocks its loop
-EARLY_NS, MOST_EARLY = 10_000_000, 64  # imports before a session that are kept for it
 EVERY_NS = 1_000_000_000  # torch's counters
 
 _now = time.perf_counter_ns
-_state = threading.local()  # tokens of collections, packages that are being imported
-_early = []  # (package, ns)
+_imports = _imports.watch()
+_state = threading.local()  # tokens of collections
 _next_ns = 0
 
 
@@ -31,8 +31,8 @@ def _records():
     marker: the ledger must not wake it."""
     if not _c.epoch.value or not _c.session_current():
         return False
-    while _early:
-        name, ns = _early.pop(0)
+    while _imports.early:
+        name, ns = _imports.early.pop(0)
         _markers.count("import:" + name, ns / 1e6, category=IMPORT)
     return True
 
@@ -54,50 +54,21 @@ def _collected(phase, info):
 
 # ---- imports ----
 
-def _timed_import(exec_module):
-    own = __package__.partition(".")[0]
-
-    def timed(self, module):
-        package = getattr(module, "__name__", "?").partition(".")[0]
-        packages = _state.__dict__.setdefault("packages", [])
-        if package in packages or package == own:  # its time includes its parts
-            return exec_module(self, module)
-        token, before = None, _now()
-        if _records():
-            site = _markers._site("import " + package, IMPORT)
-            token = _markers._byref(_markers._scope_push(site))
-        packages.append(package)
-        try:
-            return exec_module(self, module)
-        finally:
-            packages.remove(package)
-            took = _now() - before
-            if token is not None:
-                _markers._scope_pop(token)
-            elif not packages and took >= EARLY_NS and len(_early) < MOST_EARLY:
-                _early.append((package, took))
-
-    @functools.wraps(exec_module)
-    def load(self, module):
-        timed(self, module)
-        if getattr(module, "__name__", None) == LOOPS:
-            _watch_loops(module)
-    return load
+def _import_begins(package):
+    if not _records():
+        return None
+    return _markers._byref(_markers._scope_push(_markers._site("import " + package, IMPORT)))
 
 
 def _watch_imports():
-    from importlib import machinery
-    loaders = (machinery.SourceFileLoader, machinery.SourcelessFileLoader,
-               machinery.ExtensionFileLoader)
-    for loader in loaders:
-        loader.exec_module = _timed_import(loader.exec_module)
+    _imports.begin, _imports.end = _import_begins, _markers._scope_pop
+    _imports.behind.update(_WATCHES)
 
 
 # ---- event loops ----
 
-def _name_of(handle):
+def _name_of(callback):
     """The task's coroutine, or the function."""
-    callback = handle._callback
     if callback is None:  # cancelled by itself
         return "a callback"
     task = getattr(callback, "__self__", None)
@@ -110,6 +81,11 @@ def _name_of(handle):
         "<locals>.", "")
 
 
+def _ended(callback, took):
+    if took >= HELD_NS and _records():
+        _markers.count("loop:" + _name_of(callback), took / 1e6, category=LOOP)
+
+
 def _watch_loops(events):
     run = events.Handle._run
 
@@ -117,9 +93,41 @@ def _watch_loops(events):
         before = now()
         run(self)  # its loop handles what a callback raises
         took = now() - before
-        if took >= HELD_NS and _records():
-            _markers.count("loop:" + _name_of(self), took / 1e6, category=LOOP)
+        if took >= HELD_NS:
+            _ended(self._callback, took)
     events.Handle._run = timed
+
+
+def _timed(callback, now=_now):
+    def run(*args):
+        before = now()
+        try:
+            callback(*args)  # its loop handles what a callback raises
+        finally:
+            if now() - before >= HELD_NS:
+                _ended(callback, now() - before)
+    return run
+
+
+def _watch_uvloop(uvloop):
+    """Its handles are C: the callbacks that the loop takes are replaced."""
+    def taking(method):
+        @functools.wraps(method)
+        def call(self, callback, *args, **kwargs):
+            return method(self, _timed(callback), *args, **kwargs)
+        return call
+
+    def taking_late(method):
+        @functools.wraps(method)
+        def call(self, when, callback, *args, **kwargs):
+            return method(self, when, _timed(callback), *args, **kwargs)
+        return call
+    for name, replace in (("call_soon", taking), ("call_soon_threadsafe", taking),
+                          ("call_later", taking_late), ("call_at", taking_late)):
+        setattr(uvloop.Loop, name, replace(getattr(uvloop.Loop, name)))
+
+
+_WATCHES = {LOOPS: _watch_loops, "uvloop": _watch_uvloop}
 
 
 # ---- torch ----
@@ -158,6 +166,8 @@ def install():
     sys._pprof_ledger = True
     gc.callbacks.append(_collected)
     _watch_imports()
-    if LOOPS in sys.modules:
-        _watch_loops(sys.modules[LOOPS])
+    for name, watch in _WATCHES.items():
+        if name in sys.modules:
+            watch(sys.modules[name])
     _markers._each_step = per_step
+    atexit.register(_records)  # imports before a session that collects nothing

@@ -630,6 +630,12 @@ def count(name, value, category=None):
         _real("value", value)
 
 
+def each_step():
+    """Calls the ledger, where there is one; hooks do so without a step, too."""
+    if _each_step is not None:
+        _each_step()
+
+
 def step(items=0):
     """Ends a step of the process, in which `items` items were completed, and begins the next."""
     # The epoch wakes a child. Where it is 0 the items are of no step, but a window may open.
@@ -639,8 +645,7 @@ def step(items=0):
         if number is None and recording:
             _c.flow(0)
         items = number or 0
-    if _each_step is not None:
-        _each_step()
+    each_step()
     _step(items)
 
 

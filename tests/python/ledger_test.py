@@ -111,15 +111,67 @@ class Ledger(Case):
         # What was loaded before is told as a number once something records.
         self.assertGreaterEqual(log.named("import:slow_pkg")["value"], 20)
 
-    def test_torch_is_asked_once_a_second_where_it_is_loaded(self):
+    def test_uvloop_is_covered(self):
+        """Its loop is of C; what it is given to call is timed. A stand-in calls at once."""
+        self.write("uvloop.py", """
+class Loop:
+    def call_soon(self, callback, *args, context=None):
+        callback(*args)
+    call_soon_threadsafe = call_soon
+    def call_later(self, delay, callback, *args, context=None):
+        callback(*args)
+    call_at = call_later
+""")
+        log = self.log_of("""
+            import sys
+            sys.path.insert(0, ".")
+            import functools, pprof, time, uvloop
+            def spin(seconds, more=0):
+                end = time.perf_counter() + seconds + more
+                while time.perf_counter() < end:
+                    pass
+            def late():
+                spin(0.03)
+                raise ValueError("late")
+            pprof.start()
+            loop = uvloop.Loop()
+            loop.call_soon(spin, 0.03, context=None)
+            loop.call_soon_threadsafe(callback=functools.partial(spin, 0.01, 0.03))
+            try:
+                loop.call_later(1, late)
+            except ValueError as error:
+                print(error)
+            loop.call_at(1, print, "called")
+        """, PPROF_LEDGER="1")
+        self.assertEqual(self.printed.split(), ["late", "called"])
+        held = [(event["name"], event["value"]) for event in log.events
+                if event["category"] == "EventLoop"]
+        self.assertEqual([name for name, _ in held], ["loop:spin", "loop:spin", "loop:late"])
+        for (_, value), least in zip(held, (30, 40, 30)):
+            self.assertGreaterEqual(value, least)
+
+    def write_torch(self):
         self.write("torch/__init__.py", """
+import time
+time.sleep(0.02)
+from . import compiler
 class cuda:
     is_initialized = staticmethod(lambda: True)
     memory_stats = staticmethod(lambda: {"num_alloc_retries": 3})
 """)
+        self.write("torch/compiler.py", "is_dynamo_compiling = lambda: False\n")
+        self.write("torch/nn/__init__.py", "from . import modules\n")
+        self.write("torch/nn/modules/__init__.py", "from . import module\n")
+        self.write("torch/nn/modules/module.py",
+                   "class Module:\n    def __call__(self):\n        return self.forward()\n")
         self.write("torch/_dynamo/__init__.py", "")
         self.write("torch/_dynamo/utils.py",
                    "import collections\ncounters = {'stats': collections.Counter(unique_graphs=7)}\n")
+
+    TORCH = [("torch.compiled_graphs", 7), ("torch.alloc_retries", 3)]
+
+    def test_torch_is_asked_once_a_second_where_it_is_loaded(self):
+        self.write_torch()
         log = self.log_of("""
             import sys
             sys.path.insert(0, ".")
@@ -131,8 +183,30 @@ class cuda:
             pprof.step()
         """, PPROF_LEDGER="1")
         self.assertEqual([(event["name"], event["value"]) for event in log.events
-                          if event["category"] == "Torch"],
-                         [("torch.compiled_graphs", 7), ("torch.alloc_retries", 3)])
+                          if event["category"] == "Torch"], self.TORCH)
+
+    def test_an_unchanged_program_has_one_from_its_first_import(self):
+        """By the site of hooks: the package is loaded in the middle of torch."""
+        self.write_torch()
+        self.write("slow_first.py", "import time\ntime.sleep(0.02)\n")
+        self.write("own.hooks", "torch.nn.modules.module  Module.__call__  forward  -  "
+                   "by=torch_module\n")
+        log = self.log_of("""
+            import slow_first, torch.nn, torch._dynamo.utils
+            class Net(torch.nn.modules.module.Module):
+                def forward(self):
+                    pass
+            net = Net()
+            net()
+            net()
+        """, PPROF_HOOKS="own.hooks", PPROF_LEDGER="1", PPROF_ENABLE="1",
+            PYTHONPATH=os.path.join(PACKAGE, "pprof", "site"))
+        self.assertEqual([(event["name"], event["value"]) for event in log.events
+                          if event["category"] == "Torch"], self.TORCH)
+        imports = {event["name"]: event["value"] for event in reversed(log.events)
+                   if event["category"] == "Import"}
+        for name in ("import:slow_first", "import:torch"):
+            self.assertGreaterEqual(imports[name], 20)
 
     def test_a_program_that_marks_by_nvtx_has_one_too(self):
         """By the site of hooks, as `run` sets it; nothing else loads the package there."""

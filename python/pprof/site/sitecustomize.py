@@ -6,17 +6,23 @@ import os
 import sys
 
 
+def _load(name):
+    """A file of the package under a name of its own: the program's own pprof, or another package of
+    that name, stays its own."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    spec = importlib.util.spec_from_file_location("_pprof_hooked." + name,
+                                                  os.path.join(package, name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
 def _install():
-    folder = os.path.dirname(os.path.abspath(__file__))
-    package = os.path.dirname(folder)
-    # A name of its own: the program's own pprof, or another package of that name, stays its own.
-    spec = importlib.util.spec_from_file_location("_pprof_hooked.hooks",
-                                                  os.path.join(package, "hooks.py"))
-    hooks = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = hooks
-    spec.loader.exec_module(hooks)
+    hooks = _load("hooks")
     hooks.install_listed()
     if os.environ.get("PPROF_LEDGER", "0") not in ("", "0"):
+        _load("_imports").watch()
         sys.meta_path.insert(0, _Ledger(hooks))
 
 
