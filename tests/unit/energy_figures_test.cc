@@ -218,6 +218,14 @@ TEST(EnergyFiguresTest, WithoutACounterItIsThePower) {
   EXPECT_NEAR(10000, energy.Of("gpu:0 (total)").joules, 1e-3);
 }
 
+// What no range and no kernel times may have been work.
+TEST(EnergyFiguresTest, WithoutTimedWorkNobodyIsIdle) {
+  EventFeed feed = Sampled(100, 12000);
+  Energy energy(&feed);
+  EXPECT_EQ(1u, energy.num());
+  EXPECT_NEAR(12000, energy.Of("gpu:0 (total)").joules, 1e-3);
+}
+
 TEST(EnergyFiguresTest, ProcessorsHaveATotalAlone) {
   EventFeed feed = FindingsFeed(false);
   feed.Category(kMachine, "Machine");

@@ -70,16 +70,35 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
   return true;
 }
 
+// Whether all that is known is the totals of devices.
+static bool has_no_work(const ppi_energy *energy) {
+  bool has_device = false;
+  for (size_t i = 0; i < energy->num; i++) {
+    if (energy->rows[i].kind != PPI_ENERGY_TOTAL) return false;
+    has_device |= strncmp(energy->rows[i].device, "gpu", 3) == 0;
+  }
+  return has_device;
+}
+
 static void put_note(ppi_view *view, const ppi_figures *figures) {
   double joules = ppi_energy_of_stages(&figures->energy);
   ppi_energy_unit units[PPI_ENERGY_UNITS];
+  if (has_no_work(&figures->energy)) {
+    ppi_page_text(&view->note,
+                  "Energy by stage: nothing timed the device's work. Record "
+                  "device ranges, or kernels\n(`pprof-report run --kernels`)."
+                  "\n");
+    return;
+  }
   ppi_figures_energy_units(figures, units);
   ppi_page_text(&view->note,
                 "Energy: power while the stage kept the device busy, shared "
                 "equally with others that did.\n"
                 "Rows and (idle) are scaled to (total), the device's own "
                 "counter. +-: by overlap and sampling. n/r: busy for\n"
-                "less than 20 samples; its energy is in (too short).\n");
+                "less than 20 samples; its energy is in (too short). A driver "
+                "may say the mean power of a\nsecond: stages that alternate "
+                "faster share it by their time.\n");
   for (size_t i = 0; i < PPI_ENERGY_UNITS; i++)
     if (units[i].num)
       ppi_page_format(&view->note, "A %s: %.3f J without (idle).\n",

@@ -281,7 +281,9 @@ static bool add_rows(const split *of, ppi_energy *out) {
   total.kind = PPI_ENERGY_TOTAL;
   total.joules = all;
   total.busy_ns = of->to_ns - of->from_ns;
-  return done && ppi_energy_add(out, &idle) && ppi_energy_add(out, &total);
+  // Without any timed work the device may have been busy all the time.
+  if (of->num_borders) done = done && ppi_energy_add(out, &idle);
+  return done && ppi_energy_add(out, &total);
 }
 
 static bool split_device(const ppi_machine_run *run,
