@@ -257,6 +257,25 @@ TEST_F(MachineSamplerTest, OthersCrowdThisProcessOut) {
   EXPECT_EQ((Series{3, 3}), values["process.major_faults"]);
 }
 
+// Of 200 ticks its two workers have 140, itself 40: 20 are left for others.
+TEST_F(MachineSamplerTest, WorkersAreNoNeighbours) {
+  auto put = [this](int user, int own, int worker, long waited_ns) {
+    PutProcessors(user, 1000, 0, own, waited_ns);
+    Put("/proc/self/task/" + std::to_string(getpid()) + "/children", "11 12 ");
+    for (const char *child : {"11", "12"})
+      Put(std::string("/proc/") + child + "/stat",
+          "9 (w) R 1 1 1 0 -1 0 5 0 3 0 " + std::to_string(worker) +
+              " 1 0 0\n");
+  };
+  put(1000, 100, 50, 0);
+  auto values = Values({[&] {
+    put(1200, 140, 120, 500000000);
+    return 0;
+  }});
+  EXPECT_EQ((Series{0, 2e5, 2e5}), values["processors.others_us"]);
+  EXPECT_EQ((Series{0, 0}), values["process.crowded_us"]);
+}
+
 // Its threads may use one of two processors. That one has 120 ticks, of which
 // this process uses 40 and the hypervisor takes 20; the other is idle.
 TEST_F(MachineSamplerTest, ProcessorsThatThreadsMayNotUseDoNotCount) {

@@ -17,7 +17,7 @@
 #define CROWDS 0.1
 
 typedef struct ticks {
-  double busy, idle, steal, own, waited_us;
+  double busy, idle, steal, own, children, waited_us;
   cpu_set_t allowed;  // that any of the threads may use
   double num;         // processors that `busy`, `idle` and `steal` are of
 } ticks;
@@ -73,16 +73,31 @@ static bool read_stat(ticks *out) {
   return true;
 }
 
-// The state and eleven numbers follow the name, which may contain anything.
-static void read_own(ticks *out) {
-  char text[1024];
+// What a process used. The state and eleven numbers follow the name, which may
+// contain anything.
+static double used_by(const char *process) {
+  char path[64], text[1024];
   double user = 0, sys = 0;
-  if (!ppi_machine_read("/proc/self/stat", text, sizeof text)) return;
+  snprintf(path, sizeof path, "/proc/%s/stat", process);
+  if (!ppi_machine_read(path, text, sizeof text)) return 0;
   const char *rest = strrchr(text, ')');
-  if (rest &&
+  bool is_known =
+      rest &&
       sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lf %lf",
-             &user, &sys) == 2)
-    out->own = user + sys;
+             &user, &sys) == 2;
+  return is_known ? user + sys : 0;
+}
+
+// The main thread's: a program's workers are no neighbours.
+static double used_by_children(void) {
+  char path[64], text[4096], *save;
+  double used = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+  if (!ppi_machine_read(path, text, sizeof text)) return 0;
+  for (const char *child = strtok_r(text, " ", &save); child;
+       child = strtok_r(NULL, " ", &save))
+    used += used_by(child);
+  return used;
 }
 
 static void read_threads(ticks *out) {
@@ -135,7 +150,8 @@ static void add_ticks(const ticks *now) {
   double busy = grown(now->busy, before->busy);
   double idle = grown(now->idle, before->idle);
   double steal = grown(now->steal, before->steal);
-  double others = grown(busy, grown(now->own, before->own));
+  double others = grown(busy, grown(now->own, before->own) +
+                                  grown(now->children, before->children));
   double total = busy + idle + steal;
   all.others_us += others * all.us_a_tick;
   all.stolen_us += steal * all.us_a_tick / now->num;
@@ -149,7 +165,8 @@ void ppi_machine_sample_processors(void) {
   double running;
   read_threads(&now);
   if (!read_stat(&now)) return;
-  read_own(&now);
+  now.own = used_by("self");
+  now.children = used_by_children();
   if (all.before.own > 0 && CPU_EQUAL(&all.before.allowed, &now.allowed))
     add_ticks(&now);
   all.before = now;
