@@ -44,6 +44,11 @@ static int compare_pieces(const void *left, const void *right) {
   return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
+static uint64_t group_of(const void *item) {
+  const ppi_blame_piece *piece = item;
+  return (uint64_t)piece->kind << 32 | piece->of;
+}
+
 // The group that begins with piece `at`. With `gaps`, only pieces of gaps
 // count.
 static group group_at(const ppi_limit_model *model, const ppi_blame *blame,
@@ -242,9 +247,8 @@ void ppi_blame_show(ppi_limit_search *search, ppi_answer *requests) {
                        "than the request's ended %zu: the waits count.",
                        blame->num_edges, blame->num_differ);
   join_stations(model, blame);
-  if (blame->num_pieces > 1)
-    qsort(blame->pieces, blame->num_pieces, sizeof *blame->pieces,
-          compare_pieces);
+  ppi_sort(blame->pieces, blame->num_pieces, sizeof *blame->pieces, group_of,
+           compare_pieces);
   search->failed |= !list_blames(model, blame, search->out) ||
                     divide(model, blame, requests) != PPROF_STATUS_OK;
 }

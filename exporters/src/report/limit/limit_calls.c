@@ -115,15 +115,19 @@ static uint32_t known_call(ppi_limit_calls *calls, const ppi_range_table *table,
     // An open wait has no numbers yet.
     call->flags =
         (call->flags & ~(uint32_t)PPI_CALL_OPEN) | flags_of(table, row, ids);
-    calls->open[i] = calls->open[--calls->num_open];
+    calls->num_open--;
+    memmove(&calls->open[i], &calls->open[i + 1],
+            (calls->num_open - i) * sizeof *calls->open);
     return at;
   }
   return PPI_NO_CALL;
 }
 
-static void find_open(ppi_limit_calls *calls) {
-  calls->num_open = 0;
-  for (size_t i = 0; i < calls->num; i++)
+// Lists open calls again from call `from` on.
+static void find_open(ppi_limit_calls *calls, size_t from) {
+  while (calls->num_open && calls->open[calls->num_open - 1] >= from)
+    calls->num_open--;
+  for (size_t i = from; i < calls->num; i++)
     if (calls->items[i].flags & PPI_CALL_OPEN)
       calls->open[calls->num_open++] = (uint32_t)i;
 }
@@ -191,7 +195,7 @@ static void thin_out(ppi_limit_calls *calls) {
   calls->num = num;
   calls->num_chunks = num_chunks;
   calls->stride = calls->stride ? 2 * calls->stride : 2;
-  find_open(calls);
+  find_open(calls, 0);
 }
 
 static ppi_limit_chunk *open_chunk(ppi_limit_calls *calls,
@@ -209,9 +213,7 @@ static ppi_limit_chunk *open_chunk(ppi_limit_calls *calls,
 
 // ---- depths ----
 
-typedef struct place {
-  uint32_t now, depth;
-} place;
+typedef ppi_limit_place place;
 
 static bool is_kernel(const ppi_limit_call *call) {
   return call->flags & PPI_CALL_DEVICE && !(call->flags & PPI_CALL_NAMED) &&
@@ -315,7 +317,7 @@ static void keep_depth(ppi_limit_calls *calls, uint32_t depth, place *places) {
     chunk->num = to - first;
   }
   calls->num = to;
-  find_open(calls);
+  find_open(calls, 0);
 }
 
 // If outermost ranges have hundreds inside, stretches of time would hold only
@@ -387,7 +389,7 @@ static uint64_t choose(ppi_limit_calls *calls, size_t from,
     of.to_ns = table->from_ns + (uint64_t)((double)MOST / (double)num *
                                            (double)(last_ns - table->from_ns));
   calls->num = move_kept(calls, &of, from);
-  find_open(calls);
+  find_open(calls, from);
   return of.to_ns;
 }
 
@@ -417,10 +419,9 @@ static pprof_status read_table(void *context, const ppi_range_table *table,
     return PPROF_STATUS_NO_MEMORY;
   size_t from = calls->num;
   pprof_status status = take_rows(calls, table, ids);
-  place *kept = ppi_alloc((calls->num + 1) * sizeof *kept);
-  if (!kept) return PPROF_STATUS_NO_MEMORY;
-  chunk->to_ns = choose(calls, from, table, kept);
-  ppi_free(kept);
+  if (!PPI_ROOM(calls->kept, calls->kept_capacity, calls->num + 1))
+    return PPROF_STATUS_NO_MEMORY;
+  chunk->to_ns = choose(calls, from, table, calls->kept);
   chunk->num = calls->num - chunk->first;
   if (status == PPROF_STATUS_OK) decide_next(calls, table);
   return status;
@@ -438,6 +439,7 @@ void ppi_limit_calls_clear(ppi_limit_calls *calls) {
   ppi_free(calls->flows);
   ppi_free(calls->chunks);
   ppi_free(calls->places);
+  ppi_free(calls->kept);
   ppi_free(calls->open);
   *calls = (ppi_limit_calls){0};
 }

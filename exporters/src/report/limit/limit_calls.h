@@ -67,6 +67,11 @@ typedef struct ppi_limit_chunk {
   size_t first, num;
 } ppi_limit_chunk;
 
+// Where a call is once calls were dropped, and how many are around it.
+typedef struct ppi_limit_place {
+  uint32_t now, depth;
+} ppi_limit_place;
+
 // All zero is the empty one.
 typedef struct ppi_limit_calls {
   ppi_table_fill fill;
@@ -82,7 +87,9 @@ typedef struct ppi_limit_calls {
   bool are_links;       // flows join ranges, and are no requests
   uint32_t *places;     // rows of the current table to calls
   size_t places_capacity;
-  uint32_t *open;  // calls without an end yet
+  ppi_limit_place *kept;  // room for the calls of the current table
+  size_t kept_capacity;
+  uint32_t *open;  // calls without an end yet, in order
   size_t num_open, open_capacity;
 } ppi_limit_calls;
 

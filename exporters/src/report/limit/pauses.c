@@ -12,10 +12,17 @@
 #include "report/limit/say.h"
 #include "report/limit/walk.h"
 
+// The usual lengths of a name's calls, once they were asked for.
+typedef struct usual {
+  bool is_known;
+  uint64_t least_ns, most_ns;
+} usual;
+
 typedef struct silence {
   uint64_t *events, *gaps;
   size_t num;
   uint64_t least_ns;
+  usual *usuals;  // of each name
   ppi_row_calls by_row;
 } silence;
 
@@ -23,7 +30,8 @@ typedef struct silence {
 static bool list_events(const ppi_limit_model *model, silence *out) {
   out->events = ppi_alloc((2 * model->num_calls + 1) * sizeof *out->events);
   out->gaps = ppi_alloc((2 * model->num_calls + 1) * sizeof *out->gaps);
-  if (!out->events || !out->gaps) return false;
+  out->usuals = ppi_alloc((model->num_names + 1) * sizeof *out->usuals);
+  if (!out->events || !out->gaps || !out->usuals) return false;
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
     if (call->flags & (PPI_CALL_STEP | PPI_CALL_LOOSE)) continue;
@@ -65,15 +73,19 @@ static void find_least(const ppi_limit_model *model, silence *out) {
       PPI_MAX(shortest_pause_ns, PPI_MAX(5 * median_ns, 3 * usual_ns));
 }
 
-static uint64_t usual_call(const ppi_limit_model *model, uint32_t name,
-                           double quantile, uint64_t *room) {
+static usual usual_call(const ppi_limit_model *model, uint32_t name,
+                        const silence *all) {
   const ppi_limit_name *of = &model->names[name];
+  usual *out = &all->usuals[name];
+  if (out->is_known) return *out;
   for (size_t i = 0; i < of->num; i++) {
     const ppi_limit_call *call = &model->calls[model->by_name[of->first + i]];
-    room[i] = call->end_ns - call->start_ns;
+    all->gaps[i] = call->end_ns - call->start_ns;
   }
-  ppi_sort_numbers(room, of->num);
-  return ppi_quantile_of(room, of->num, quantile);
+  ppi_sort_numbers(all->gaps, of->num);
+  *out = (usual){true, ppi_quantile_of(all->gaps, of->num, 0.05),
+                 ppi_quantile_of(all->gaps, of->num, 0.75)};
+  return *out;
 }
 
 // Whether the request of `call` has waited for at least half of the silence
@@ -125,14 +137,14 @@ typedef struct spanning {
 // without the silence.
 static void add_spanning(const ppi_limit_model *model,
                          const ppi_limit_call *call, uint64_t silence_ns,
-                         uint64_t *room, spanning *to) {
-  uint64_t least_ns = usual_call(model, call->name, 0.05, room) * 9 / 10;
-  uint64_t most_ns = usual_call(model, call->name, 0.75, room);
+                         const silence *all, spanning *to) {
+  const usual its = usual_call(model, call->name, all);
+  uint64_t least_ns = its.least_ns * 9 / 10;
   uint64_t length_ns = call->end_ns - call->start_ns;
   to->num++;
   to->go_on +=
-      2 * length_ns <= 3 * most_ns && length_ns < least_ns + silence_ns;
-  to->far_longer += length_ns >= 3 * most_ns;
+      2 * length_ns <= 3 * its.most_ns && length_ns < least_ns + silence_ns;
+  to->far_longer += length_ns >= 3 * its.most_ns;
 }
 
 // Whether a row's call waits for another thread, as is recorded: it is long
@@ -160,7 +172,7 @@ static size_t rows_with_work(const ppi_limit_model *model, const silence *of,
       const ppi_limit_call *call = &model->calls[last];
       if (call->end_ns >= to_ns && !(call->flags & PPI_CALL_DEVICE) &&
           !waits_for_another(model, of, (uint32_t)i, from_ns))
-        add_spanning(model, call, to_ns - from_ns, of->gaps, &calls);
+        add_spanning(model, call, to_ns - from_ns, of, &calls);
       continue;
     }
     size_t at = ppi_row_place(model, row, to_ns);
@@ -181,9 +193,9 @@ static bool arrivals_stop(const ppi_limit_model *model, uint64_t from_ns,
   for (size_t i = 0; i < model->num_units; i++)
     num += model->units[i].start_ns >= to_ns &&
            model->units[i].start_ns <= to_ns + slack_ns;
-  double usual = (double)model->num_units * (double)(to_ns - from_ns) /
-                 (double)model->span_ns;
-  return num >= 3 && 2 * (double)num >= usual;
+  double expected = (double)model->num_units * (double)(to_ns - from_ns) /
+                    (double)model->span_ns;
+  return num >= 3 && 2 * (double)num >= expected;
 }
 
 static bool find_pauses(ppi_limit_search *search, silence *of) {
@@ -222,6 +234,7 @@ void ppi_limit_find_pauses(ppi_limit_search *search) {
   }
   ppi_free(of.events);
   ppi_free(of.gaps);
+  ppi_free(of.usuals);
   ppi_row_calls_clear(&of.by_row);
   // With this many silences, they are the usual way of working.
   if (5 * model->pauses.num >= model->num_units) model->pauses.num = 0;

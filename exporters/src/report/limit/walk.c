@@ -27,9 +27,10 @@ typedef struct walk {
   ppi_blame *blame;
   const ppi_limit_unit *unit;
   branches *branches;
-  uint8_t *queues;  // by name: 0 not known, 1 no queue, 2 a queue
-  bool is_gap;      // between two calls of the unit
-  uint32_t before;  // the row of the first of these two; PPI_NONE: none
+  uint8_t *queues;   // by name: 0 not known, 1 no queue, 2 a queue
+  uint8_t *several;  // by name: 0 not known, 1 serves one, 2 several
+  bool is_gap;       // between two calls of the unit
+  uint32_t before;   // the row of the first of these two; PPI_NONE: none
   ppi_row_calls rows;
   double *times_ns;  // by name
   bool failed;
@@ -100,12 +101,15 @@ static uint64_t next_change(const ppi_limit_model *model, uint64_t time_ns,
   return PPI_MAX(next_ns, time_ns + 1);
 }
 
-static bool serves_several(const ppi_limit_model *model, uint32_t name) {
+static bool serves_several(walk *at, uint32_t name) {
+  const ppi_limit_model *model = at->model;
   const ppi_limit_name *of = &model->names[name];
+  uint8_t *known = &at->several[name];
   size_t num = 0;
-  for (size_t i = 0; i < of->num; i++)
+  for (size_t i = 0; i < of->num && !*known; i++)
     num += model->calls[model->by_name[of->first + i]].num > 1;
-  return num && 10 * num >= of->num;
+  if (!*known) *known = num && 10 * num >= of->num ? 2 : 1;
+  return *known == 2;
 }
 
 static void blame_idle(walk *at, uint32_t name, uint64_t ns) {
@@ -115,7 +119,7 @@ static void blame_idle(walk *at, uint32_t name, uint64_t ns) {
     add_piece(at, PPI_BLAME_HAND_OVER, PPI_NONE, ns);
     return;
   }
-  bool fills = serves_several(at->model, name);
+  bool fills = serves_several(at, name);
   add_piece(at, fills ? PPI_BLAME_BATCH : PPI_BLAME_IDLE, name, ns);
   (fills ? at->blame->batch_ns : at->blame->idle_ns)[name] += (double)ns;
   ppi_blame *to = at->blame;
@@ -553,8 +557,9 @@ bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
   walk at = {.model = model,
              .blame = out,
              .branches = of,
-             .queues = ppi_alloc(model->num_names + 1)};
-  at.failed = !of || !at.queues || !ns || !out->latencies;
+             .queues = ppi_alloc(model->num_names + 1),
+             .several = ppi_alloc(model->num_names + 1)};
+  at.failed = !of || !at.queues || !at.several || !ns || !out->latencies;
   if (ns) {
     out->alone_ns = ns + names;
     out->batch_ns = ns + 2 * names;
@@ -574,6 +579,7 @@ bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
   ppi_free(at.times_ns);
   ppi_free(of);
   ppi_free(at.queues);
+  ppi_free(at.several);
   return !at.failed;
 }
 
