@@ -66,6 +66,17 @@ class Pages(Made):
             codes = text.split("that applies:\n", 1)[1]
             self.assertEqual(plain(part(page, "EXIT STATUS"))[4:], codes.split(), name)
 
+    def test_help_of_a_verb_is_one_screen_with_an_example(self):
+        for verb in self.verbs:
+            text = run(TOOL, verb, "--help")
+            self.assertLessEqual(text.count("\n"), 40, verb)
+            self.assertLessEqual(max(map(len, text.splitlines())), 80, verb)
+            self.assertRegex(text, "\nExample:\n  pprof-report .*%s" % ("" if verb == "summary" else verb))
+            options = text.split("\nOptions:\n", 1)[1].split("\n  also", 1)[0]
+            # What cannot be left out is explained, not only named.
+            for name in re.findall(r"--\w+", text.partition("\n")[0]):
+                self.assertIn("  %s " % name, options, verb)
+
     def test_details_are_those_of_the_help(self):
         for verb in self.verbs:
             page = self.read("man/man1", "pprof-report-%s.1" % verb)

@@ -142,14 +142,19 @@ void ppi_tool_help_all(const struct ppi_tool_verb *verbs,
 
 // ---- one screen ----
 
-// The help of a verb with more options explains only these.
+// The help of a verb with more options explains only these, and those that
+// other verbs lack where it has no options of tables.
 enum { MANY = 17 };
 static const char *const common[] = {
-    "format",  "output",      "view",   "tree", "filter", "columns",
-    "kernels", "kernel-tree", "wide",   "sort", "top",    "verbose",
-    "html",    "config",      "preset", "logs", "strict", "help"};
+    "format",      "output", "view",   "tree",  "filter",  "columns", "kernels",
+    "kernel-tree", "wide",   "sort",   "top",   "verbose", "html",    "config",
+    "preset",      "logs",   "strict", "stage", "help"};
 
-static bool is_common(const struct ppi_tool_option *option) {
+static bool is_explained(const struct ppi_tool_verb *verb,
+                         const struct ppi_tool_option *option) {
+  const uint64_t shared = PPI_TAKES(SUMMARY) - 1;
+  if (!(verb->takes & PPI_TAKES(TABLES)) && !(option->group & shared))
+    return true;
   for (size_t i = 0; i < sizeof common / sizeof *common; i++)
     if (strcmp(common[i], option->name) == 0) return true;
   return false;
@@ -179,7 +184,7 @@ static void print_names(const struct ppi_tool_verb *verb, FILE *out) {
   int column = fprintf(out, "  also");
   for (size_t i = 0; i < ppi_num_option_rows; i++) {
     const struct ppi_tool_option *option = &ppi_option_rows[i];
-    if (!(option->group & verb->takes) || is_common(option)) continue;
+    if (!(option->group & verb->takes) || is_explained(verb, option)) continue;
     if (column + (int)strlen(option->name) + 3 > 78) {
       fprintf(out, "\n%6s", "");
       column = 6;
@@ -197,7 +202,8 @@ static void help_of_verb(const struct ppi_tool_verb *verb, FILE *out) {
   fprintf(out, "\nExample:\n  %s\n\nOptions:\n", verb->example);
   for (size_t i = 0; i < ppi_num_option_rows; i++) {
     const struct ppi_tool_option *option = &ppi_option_rows[i];
-    if (option->group & verb->takes && (num < MANY || is_common(option)))
+    if (option->group & verb->takes &&
+        (num < MANY || is_explained(verb, option)))
       print_short(option, num >= MANY, out);
   }
   if (num >= MANY) print_names(verb, out);
