@@ -7,11 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/look.h"
 #include "cli/output.h"
 #include "export/export.h"
 #include "file/part.h"
 #include "input/input.h"
 #include "verb/verbs.h"
+#include "view/fit.h"
 
 int ppi_tool_export_operands(struct ppi_tool_options *options) {
   if (options->to.list) {
@@ -29,13 +31,23 @@ int ppi_tool_export_operands(struct ppi_tool_options *options) {
   return ppi_export_find(options->to.format) ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
 }
 
-static int list_formats(void) {
+static int list_formats(const struct ppi_tool_options *options) {
+  enum { INDENT = 32 };
   const ppi_export_format *const *format = ppi_export_formats();
-  printf("%-12s %-18s %s\n", "format", "ending", "holds; opened by");
-  for (; *format; format++)
-    printf("%-12s %-18s %s; %s\n", (*format)->name, (*format)->ending,
-           (*format)->holds, (*format)->opened_by);
-  return PPI_EXIT_DONE;
+  ppi_report_options look = {.width = 0};
+  ppi_tool_look(options, &look);
+  ppi_page page = {.width = look.width};
+  ppi_page_format(&page, "%-12s %-18s %s\n", "format", "ending",
+                  "holds; opened by");
+  for (; *format; format++) {
+    ppi_page line = {0};
+    ppi_page_format(&line, "%s; %s", (*format)->holds, (*format)->opened_by);
+    ppi_page_format(&page, "%-12s %-18s ", (*format)->name, (*format)->ending);
+    ppi_page_wrapped(&page, line.failed ? "" : line.bytes, INDENT);
+    page.failed |= line.failed;
+    ppi_page_clear(&line);
+  }
+  return ppi_tool_output_page(options, &page, PPI_EXIT_DONE);
 }
 
 // A file that gets its name when it is whole, or standard output, or a folder
@@ -157,7 +169,7 @@ int ppi_tool_read_runs(const struct ppi_tool_options *options, pprof_sink *sink,
 }
 
 int ppi_tool_export(const struct ppi_tool_options *options) {
-  if (options->to.list) return list_formats();
+  if (options->to.list) return list_formats(options);
   const ppi_export_format *format = ppi_export_find(options->to.format);
   if (!format->nsys_parts && strcmp(options->to.schema, "own") != 0)
     return ppi_tool_fail(PPI_EXIT_USAGE, "%s has one schema: its own",

@@ -3,9 +3,12 @@
 // Runs `info`: prints a log's runs, sizes, blocks, windows, threads and
 // devices, but no events.
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/look.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "file/json_put.h"
@@ -16,6 +19,7 @@
 #include "input/open_ranges.h"
 #include "input/segments.h"
 #include "verb/verbs.h"
+#include "view/fit.h"
 #include "view/grid.h"
 
 static const char *state_of(const struct ppi_tool_log_info *log,
@@ -58,162 +62,206 @@ static const char *codecs_of(const struct ppi_tool_run_info *info) {
   return info->codecs > 3 ? "of a newer version" : names[info->codecs];
 }
 
+// The text before which a line's value begins: "  note KEY   ".
+static size_t put_heading(const char *before, const char *key, ppi_page *out) {
+  enum { WIDTH = 25 };
+  size_t begin = out->len;
+  ppi_page_format(out, "  %s", before);
+  ppi_page_visible(out, key);
+  size_t width = out->failed
+                     ? WIDTH
+                     : ppi_page_width(out->bytes + begin, out->len - begin) + 1;
+  ppi_page_repeat(out, ' ', width < WIDTH ? WIDTH - width + 1 : 1);
+  return PPI_MAX(width, WIDTH);
+}
+
+// A value may have several lines, such as the configuration, whose blanks at
+// the beginning stay.
+static void put_text(const char *before, const char *key, const char *value,
+                     ppi_page *out) {
+  do {
+    ppi_page line = {0};
+    size_t len = strcspn(value, "\n"), blanks = strspn(value, " ");
+    size_t column = put_heading(before, key, out);
+    ppi_page_repeat(out, ' ', blanks);
+    ppi_page_bytes(&line, value + blanks, len - blanks);
+    ppi_page_wrapped(out, line.len ? line.bytes : "", column + blanks);
+    out->failed |= line.failed;
+    ppi_page_clear(&line);
+    value += len + (value[len] == '\n');
+    before = key = "";
+  } while (*value);
+}
+
+__attribute__((format(printf, 3, 4))) static void put_value(ppi_page *out,
+                                                            const char *key,
+                                                            const char *format,
+                                                            ...) {
+  char value[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(value, sizeof value, format, arguments);
+  va_end(arguments);
+  put_text("", key, value, out);
+}
+
+static void put_grid(ppi_grid *grid, ppi_page *out) {
+  if (grid->num_cells) {
+    ppi_grid_fit(grid, ppi_page_columns(out));
+    ppi_page_text(out, "\n");
+    ppi_grid_put_headings(out, grid);
+    for (size_t i = 0; i < ppi_grid_num_rows(grid); i++)
+      ppi_grid_put_row(out, grid, i);
+  }
+  ppi_grid_clear(grid);
+}
+
+static void add_number(ppi_grid *grid, bool is_known, uint64_t number) {
+  if (is_known) ppi_page_format(&grid->text, "%" PRIu64, number);
+  ppi_grid_end_cell(grid);
+}
+
 static void put_block_rows(const struct ppi_tool_run_info *info,
                            ppi_page *out) {
-  enum { NUM = 5 };
-  ppi_grid_column columns[NUM] = {{.heading = "blocks", .is_left = true},
-                                  {.heading = "number"},
-                                  {.heading = "events"},
-                                  {.heading = "raw bytes"},
-                                  {.heading = "stored bytes"}};
-  ppi_grid grid = {.columns = columns, .num_columns = NUM, .indent = 2};
+  ppi_grid_column columns[] = {{.heading = "blocks", .is_left = true},
+                               {.heading = "number"},
+                               {.heading = "events"},
+                               {.heading = "raw bytes"},
+                               {.heading = "stored bytes"}};
+  ppi_grid grid = {.columns = columns,
+                   .num_columns = sizeof columns / sizeof *columns,
+                   .indent = 2};
   for (unsigned i = 0; i < PPI_TOOL_NUM_TYPES; i++) {
     const struct ppi_tool_blocks *of = &info->blocks[i];
-    const uint64_t numbers[] = {of->num_blocks, of->num_events, of->raw_bytes,
-                                of->stored_bytes};
     if (!of->num_blocks) continue;
     ppi_page_text(&grid.text, ppi_tool_block_name(i));
     ppi_grid_end_cell(&grid);
-    for (size_t k = 0; k + 1 < NUM; k++) {
-      ppi_page_format(&grid.text, "%" PRIu64, numbers[k]);
-      ppi_grid_end_cell(&grid);
-    }
+    add_number(&grid, true, of->num_blocks);
+    add_number(&grid, true, of->num_events);
+    add_number(&grid, true, of->raw_bytes);
+    add_number(&grid, true, of->stored_bytes);
   }
-  if (grid.num_cells) {
-    ppi_grid_fit(&grid, SIZE_MAX);
-    ppi_page_text(out, "\n");
-    ppi_grid_put_headings(out, &grid);
-    for (size_t i = 0; i < ppi_grid_num_rows(&grid); i++)
-      ppi_grid_put_row(out, &grid, i);
-  }
-  ppi_grid_clear(&grid);
-}
-
-static void put_definition_row(const struct ppi_tool_definition *item,
-                               ppi_page *out) {
-  if (item->kind == PPROF_DEFINITION_LANE) {
-    ppi_page_format(out, "  lane %-7" PRIu32 " ", item->id);
-    if (item->number)
-      ppi_page_format(out, "thread %" PRIu64 "  ", item->number);
-  } else if (item->kind == PPROF_DEFINITION_DEVICE) {
-    ppi_page_format(out, "  device %-5" PRIu32 " ", item->id);
-  } else if (item->kind == PPROF_DEFINITION_STREAM) {
-    ppi_page_format(
-        out, "  stream %-5" PRIu32 " of device %" PRIu32 ", id %" PRIu64 "  ",
-        item->id, item->parent, item->number);
-  }
-  ppi_page_visible(out, item->name);
-  ppi_page_text(out, "\n");
+  put_grid(&grid, out);
 }
 
 static void put_definition_rows(const struct ppi_tool_run_info *info,
                                 ppi_page *out) {
-  static const char *const names[PPI_TOOL_NUM_KINDS] = {
-      NULL, "sites", "categories", "lanes", "devices", "streams", "attributes"};
-  ppi_page_format(out, "\n  %-22s ", "definitions");
-  for (unsigned k = PPROF_DEFINITION_SITE; k < PPI_TOOL_NUM_KINDS; k++)
-    if (k != PPROF_DEFINITION_ATTRIBUTES || info->num_of_kind[k])
-      ppi_page_format(out, "%s%" PRIu64 " %s", k > 1 ? ", " : "",
-                      info->num_of_kind[k], names[k]);
-  ppi_page_text(out, "\n");
+  static const char *const names[] = {[PPROF_DEFINITION_LANE] = "lane",
+                                      [PPROF_DEFINITION_DEVICE] = "device",
+                                      [PPROF_DEFINITION_STREAM] = "stream"};
+  ppi_grid_column columns[] = {
+      {.heading = "definition", .is_left = true},
+      {.heading = "id"},
+      {.heading = "of device"},
+      {.heading = "number"},
+      {.heading = "name", .floor = PPI_FLOOR_OF_NAMES, .is_left = true}};
+  ppi_grid grid = {.columns = columns,
+                   .num_columns = sizeof columns / sizeof *columns,
+                   .indent = 2};
   for (unsigned k = PPROF_DEFINITION_LANE; k <= PPROF_DEFINITION_STREAM; k++) {
     for (size_t id = 0; id < info->num_places[k]; id++) {
-      uint32_t place = info->places[k][id];
-      if (place) put_definition_row(&info->definitions[place - 1], out);
+      if (!info->places[k][id]) continue;
+      const struct ppi_tool_definition *item =
+          &info->definitions[info->places[k][id] - 1];
+      ppi_page_text(&grid.text, names[k]);
+      ppi_grid_end_cell(&grid);
+      add_number(&grid, true, item->id);
+      add_number(&grid, k == PPROF_DEFINITION_STREAM, item->parent);
+      add_number(&grid,
+                 k == PPROF_DEFINITION_STREAM ||
+                     (k == PPROF_DEFINITION_LANE && item->number),
+                 item->number);
+      ppi_page_visible(&grid.text, item->name);
+      ppi_grid_end_cell(&grid);
     }
   }
+  put_grid(&grid, out);
+}
+
+static void put_numbers(const struct ppi_tool_run_info *info, ppi_page *out) {
+  static const char *const names[PPI_TOOL_NUM_KINDS] = {
+      NULL, "sites", "categories", "lanes", "devices", "streams", "attributes"};
+  ppi_page text = {0};
+  for (unsigned k = PPROF_DEFINITION_SITE; k < PPI_TOOL_NUM_KINDS; k++)
+    if (k != PPROF_DEFINITION_ATTRIBUTES || info->num_of_kind[k])
+      ppi_page_format(&text, "%s%" PRIu64 " %s", k > 1 ? ", " : "",
+                      info->num_of_kind[k], names[k]);
+  if (!text.failed) put_text("", "definitions", text.bytes, out);
+  out->failed |= text.failed;
+  ppi_page_clear(&text);
 }
 
 static void put_window_rows(const struct ppi_tool_run_info *info,
                             ppi_page *out) {
   for (size_t i = 0; i < info->num_windows; i++) {
     const struct ppi_tool_window *window = &info->windows[i];
-    ppi_page_format(out, "  window %-5" PRIu32 " %.9f s to ", window->index,
-                    seconds(window->opens_ns));
+    char key[32];
+    snprintf(key, sizeof key, "window %" PRIu32, window->index);
     if (window->closed)
-      ppi_page_format(out, "%.9f s\n", seconds(window->closes_ns));
+      put_value(out, key, "%.9f s to %.9f s", seconds(window->opens_ns),
+                seconds(window->closes_ns));
     else
-      ppi_page_text(out, "the end of the log\n");
+      put_value(out, key, "%.9f s to the end of the log",
+                seconds(window->opens_ns));
   }
 }
 
-// "  note KEY   ".
-static void put_heading(const char *before, const char *key, ppi_page *out) {
-  enum { WIDTH = 22 };
-  ppi_page_format(out, "  %s", before);
-  size_t begin = out->len;
-  ppi_page_visible(out, key);
-  size_t width =
-      strlen(before) +
-      (out->failed ? 0 : ppi_page_width(out->bytes + begin, out->len - begin));
-  ppi_page_repeat(out, ' ', width < WIDTH ? WIDTH - width + 1 : 1);
-}
-
-// A value may have several lines, such as the configuration.
-static void put_text(const char *before, const char *key, const char *value,
-                     ppi_page *out) {
-  do {
-    char line[256];
-    size_t len = strcspn(value, "\n");
-    size_t shown = len < sizeof(line) ? len : sizeof(line) - 1;
-    memcpy(line, value, shown);
-    line[shown] = '\0';
-    put_heading(before, key, out);
-    ppi_page_visible(out, line);
-    ppi_page_text(out, shown < len ? "...\n" : "\n");
-    value += len + (value[len] == '\n');
-    before = key = "";
-  } while (*value);
+static void put_sizes(const struct ppi_tool_log_info *log,
+                      const struct ppi_tool_run_info *info, ppi_page *out) {
+  const char *key = log->trace_bytes ? "size as a log" : "size";
+  const uint64_t num_events = num_events_of(info);
+  struct ppi_tool_blocks all;
+  sum_blocks(info, &all);
+  if (log->trace_bytes)
+    put_value(out, "trace", "%" PRIu64 " bytes", log->trace_bytes);
+  if (all.raw_bytes)
+    put_value(out, key,
+              "%" PRIu64 " bytes, %.1f %% of %" PRIu64 " raw, codec %s",
+              info->num_bytes,
+              100.0 * (double)all.stored_bytes / (double)all.raw_bytes,
+              all.raw_bytes, codecs_of(info));
+  else
+    put_value(out, key, "%" PRIu64 " bytes", info->num_bytes);
+  if (info->compressor[0]) put_text("", "compressor", info->compressor, out);
+  if (num_events)
+    put_value(
+        out, "events", "%" PRIu64 ", %.2f bytes each", num_events,
+        (double)info->blocks[PPI_LOG_EVENTS].stored_bytes / (double)num_events);
+  if (info->damage.num_bytes || info->damage.num_missing)
+    put_value(out, "damage",
+              "%" PRIu64 " bytes from byte %" PRIu64 " on, %" PRIu64
+              " blocks missing",
+              info->damage.num_bytes, info->damage.first_offset,
+              info->damage.num_missing);
 }
 
 static void put_table(const struct ppi_tool_log_info *log, size_t at,
                       ppi_page *out) {
   const struct ppi_tool_run_info *info = &log->runs[at];
-  struct ppi_tool_blocks all;
   char start[40];
-  sum_blocks(info, &all);
   const char *base = ppi_tool_run_info_text(info, "time_base_realtime_ns");
   const uint64_t base_ns = base ? strtoull(base, NULL, 10) : 0;
   ppi_tool_time(base_ns, 3, start);
   ppi_page_visible(out, ppi_tool_name_of(log->path));
   if (log->num_runs > 1)
     ppi_page_format(out, ", run %zu of %zu", at + 1, log->num_runs);
-  ppi_page_format(out, "\n  %-22s %s\n", "state", state_of(log, info));
-  if (base_ns && *start) ppi_page_format(out, "  %-22s %s\n", "started", start);
-  ppi_page_format(out, "  %-22s %.9f s\n", "lasted", seconds(info->last_ns));
+  ppi_page_text(out, "\n");
+  put_text("", "state", state_of(log, info), out);
+  if (base_ns && *start) put_text("", "started", start, out);
+  put_value(out, "lasted", "%.9f s", seconds(info->last_ns));
   if (log->skimmed)
     put_text("", "looked at", "all but the events; `check` reads them, too",
              out);
-  if (log->trace_bytes)
-    ppi_page_format(out, "  %-22s %" PRIu64 " bytes\n", "trace",
-                    log->trace_bytes);
-  ppi_page_format(out, "  %-22s %" PRIu64 " bytes",
-                  log->trace_bytes ? "size as a log" : "size", info->num_bytes);
-  if (all.raw_bytes)
-    ppi_page_format(out, ", %.1f %% of %" PRIu64 " raw, codec %s",
-                    100.0 * (double)all.stored_bytes / (double)all.raw_bytes,
-                    all.raw_bytes, codecs_of(info));
-  ppi_page_text(out, "\n");
-  if (info->compressor[0]) put_text("", "compressor", info->compressor, out);
-  if (num_events_of(info))
-    ppi_page_format(out, "  %-22s %" PRIu64 ", %.2f bytes each\n", "events",
-                    num_events_of(info),
-                    (double)info->blocks[PPI_LOG_EVENTS].stored_bytes /
-                        (double)num_events_of(info));
-  if (info->damage.num_bytes || info->damage.num_missing)
-    ppi_page_format(out,
-                    "  %-22s %" PRIu64 " bytes from byte %" PRIu64
-                    " on, %" PRIu64 " blocks missing\n",
-                    "damage", info->damage.num_bytes, info->damage.first_offset,
-                    info->damage.num_missing);
+  put_sizes(log, info, out);
   for (size_t i = 0; i < info->texts.num; i++)
     put_text("", info->texts.items[i].key, info->texts.items[i].value, out);
   for (size_t i = 0; i < info->notes.num; i++)
     put_text("note ", info->notes.items[i].key, info->notes.items[i].value,
              out);
+  put_numbers(info, out);
+  put_window_rows(info, out);
   put_block_rows(info, out);
   put_definition_rows(info, out);
-  put_window_rows(info, out);
 }
 
 static void put_blocks(const struct ppi_tool_run_info *info, ppi_page *out) {
@@ -341,6 +389,11 @@ static int put_log(const char *path, void *user) {
 int ppi_tool_info(const struct ppi_tool_options *options) {
   if (options->live) return ppi_tool_open_live(options);
   struct listing to = {.json = strcmp(options->format, "json") == 0};
+  ppi_report_options look = {.width = 0};
+  if (options->tables.columns)
+    return ppi_tool_fail(PPI_EXIT_USAGE, "'--columns' is for '--live' alone");
+  ppi_tool_look(options, &look);
+  to.page.width = look.is_wide ? SIZE_MAX : look.width;
   int code = ppi_tool_output_check(options, options->output);
   if (code != PPI_EXIT_DONE) return code;
   if (to.json) {
