@@ -141,7 +141,7 @@ static const char *verdict_of(const ppi_change *change, bool is_new) {
 
 // clang-format off
 #define COLUMNS(each) \
-  each(name, NULL, "Name", 10, 1, as(ppi_compare_name(view, own->stage))) \
+  each(name, NULL, "Name", 10, 1, text(own->stage->name)) \
   each(category, NULL, NULL, 0, 0, text(own->stage->category)) \
   each(side, NULL, "Side", 6, 2, text(ppi_compare_side(own->stage))) \
   each(metric, NULL, "Metric", 6, 0, text(ppi_metric_name(history->metric))) \

@@ -202,7 +202,7 @@ static void fill_tested(ppi_view *view, ppi_cell *cells,
 static void fill_table(ppi_view *view, ppi_cell *cells,
                        const ppi_comparison *comparison, double widest) {
   const ppi_compare_stage *stage = ppi_compare_stage_of(comparison);
-  cells[CELL_NAME] = ppi_compare_name(view, stage);
+  cells[CELL_NAME] = ppi_cell_text(stage->name);
   cells[CELL_SIDE] = ppi_cell_text(ppi_compare_side(stage));
   cells[CELL_METRIC] = ppi_cell_text(ppi_metric_name(comparison->metric));
   cells[CELL_VERDICT] =

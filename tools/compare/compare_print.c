@@ -70,8 +70,7 @@ static ppi_cell *add_row(ppi_view *view, const ppi_compare_result *result,
   const ppi_compare_stage *stage = ppi_compare_stage_of(comparison);
   const ppi_compare_stage *own = comparison->stages[side];
   ppi_cell *cells = ppi_tool_row(view);
-  cells[CELL_name] =
-      as_table ? ppi_compare_name(view, stage) : ppi_cell_text(stage->name);
+  cells[CELL_name] = ppi_cell_text(stage->name);
   cells[CELL_category] = ppi_cell_text(stage->category);
   cells[CELL_side] = ppi_cell_text(ppi_compare_side(stage));
   cells[CELL_metric] = ppi_cell_text(ppi_metric_name(comparison->metric));

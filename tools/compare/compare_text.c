@@ -4,9 +4,6 @@
 #include "compare/compare_text.h"
 
 #include <math.h>
-#include <string.h>
-
-enum { NAME_WIDTH = 40 };
 
 const ppi_compare_stage *ppi_compare_stage_of(
     const ppi_comparison *comparison) {
@@ -15,11 +12,6 @@ const ppi_compare_stage *ppi_compare_stage_of(
 
 ppi_cell ppi_compare_text(const char *text) {
   return text && text[0] ? ppi_cell_text(text) : (ppi_cell){0};
-}
-
-ppi_cell ppi_compare_name(ppi_view *view, const ppi_compare_stage *stage) {
-  return ppi_compare_text(ppi_view_shorten(
-      view, stage->name, strlen(stage->name), NAME_WIDTH, NAME_WIDTH - 3));
 }
 
 const char *ppi_compare_side(const ppi_compare_stage *stage) {

@@ -24,7 +24,6 @@ typedef struct ppi_compare_result {
 } ppi_compare_result;
 
 // Cells of both tables.
-ppi_cell ppi_compare_name(ppi_view *view, const ppi_compare_stage *stage);
 const char *ppi_compare_side(const ppi_compare_stage *stage);
 // The time of a side, or its energy in J; the other cell is empty.
 ppi_cell ppi_compare_time(const ppi_comparison *comparison, int side);

@@ -258,7 +258,7 @@ static ppi_cell change_of(const ppi_decision *decision, double share) {
 
 // clang-format off
 #define COLUMNS(each) \
-  each(name, NULL, "Name", 10, 1, as(ppi_compare_name(view, own))) \
+  each(name, NULL, "Name", 10, 1, text(own->name)) \
   each(category, NULL, NULL, 0, 0, text(own->category)) \
   each(side, NULL, "Side", 6, 2, text(ppi_compare_side(own))) \
   each(metric, NULL, "Metric", 6, 0, text(ppi_metric_name(result->metric))) \

@@ -104,11 +104,8 @@ static bool add_row(ppi_view *view, const launch_row *row, uint64_t base_ns) {
   const char *limit = ppi_occupancy_limit_name(shape->limit);
   const char *grid = three(view, shape->grid);
   const char *block = three(view, shape->block);
-  const char *label = ppi_view_shorten(view, row->name, strlen(row->name),
-                                       NAME_WIDTH, NAME_WIDTH - 3);
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!grid || !block || !label || !cells) return false;
-  ppi_view_last_row(view)->label = label;
+  if (!grid || !block || !cells) return false;
   PPI_VIEW_PUT(COLUMNS, cells);
   return true;
 }
