@@ -87,6 +87,9 @@ class Join(unittest.TestCase):
         self.assertIn("decode, by decode.b.onnx: at least 0", self.stages("--cost", "decode.b.onnx"))
         done = self.done("--cost", "decode.b.onnx:nowhere", "--dim", "batch=500", "good.pplog")
         self.assertIn("no stage is called 'nowhere': decode.b.onnx:STAGE names one", done.stderr)
+        done = self.done("--view", "stages", "--peak", "f32=2G@nowhere,bytes=1G@deco*", "good.pplog")
+        self.assertEqual(
+            done.stderr, "pprof-report: no stage is called 'nowhere': the peak of f32 is for none\n")
 
     def findings(self, *options, log="good.pplog"):
         found = json.loads(self.run_tool("-f", "json", *options, log=log))["findings"]

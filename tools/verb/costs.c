@@ -13,6 +13,7 @@
 #include "cli/say.h"
 #include "file/text.h"
 #include "launch/python.h"
+#include "names/glob.h"
 #include "report/report.h"
 #include "verb/thresholds.h"
 #include "yaml/yaml_tree.h"
@@ -155,7 +156,22 @@ static int take(const struct ppi_tool_options *options, struct texts *texts,
   return tables->cost ? code : PPI_EXIT_DONE;
 }
 
-static void say_unused(const struct ppi_tool_costs *costs) {
+static bool fits_any(const ppi_figures *figures, const char *glob) {
+  size_t i = 0;
+  while (i < figures->num_names &&
+         !ppi_glob_match(glob, figures->names[i].name))
+    i++;
+  return i < figures->num_names;
+}
+
+static void say_unused(const ppi_figures *figures,
+                       const struct ppi_tool_costs *costs) {
+  for (size_t i = 0; i < costs->peaks.num; i++) {
+    const ppi_peak *peak = &costs->peaks.items[i];
+    if (!fits_any(figures, peak->glob))
+      ppi_tool_say("no stage is called '%s': the peak of %s is for none",
+                   peak->glob, peak->type);
+  }
   for (size_t i = 0; i < costs->costs.num; i++) {
     const ppi_stage_cost *cost = &costs->costs.items[i];
     if (costs->rooflines.is_used[i]) continue;
@@ -181,7 +197,7 @@ int ppi_tool_costs_take(const struct ppi_tool_options *options,
     ppi_tool_must(NULL);
   findings->rooflines = out->rooflines.items;
   findings->num_rooflines = out->rooflines.num;
-  if (figures->details.stages) say_unused(out);
+  if (figures->details.stages) say_unused(figures, out);
   return code;
 }
 

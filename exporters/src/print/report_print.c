@@ -169,14 +169,15 @@ static pprof_status build_views(const ppi_figures *figures,
 
 static void put_reason(ppi_page *page, const ppi_view *view,
                        ppi_report_format format) {
-  bool is_markdown = format == PPI_FORMAT_MARKDOWN;
+  if (format == PPI_FORMAT_MARKDOWN) {
+    ppi_page_format(page, "## %s\n\n", view->kind->title);
+    ppi_page_markdown(page, view->reason);
+    ppi_page_text(page, "\n");
+    return;
+  }
   ppi_page line = {0};
-  ppi_page_format(&line, is_markdown ? "## %s\n\n%s\n" : "%s: %s\n",
-                  view->kind->title, view->reason);
-  if (is_markdown)
-    ppi_page_bytes(page, line.bytes, line.len);
-  else
-    ppi_page_wrapped_lines(page, &line);
+  ppi_page_format(&line, "%s: %s\n", view->kind->title, view->reason);
+  ppi_page_wrapped_lines(page, &line);
   ppi_page_clear(&line);
 }
 

@@ -212,6 +212,30 @@ static pprof_status add_rows(tree_rows *tree, ppi_view *view) {
   return ppi_tree_add_work(view, tree->figures, options, NULL, 1);
 }
 
+// "no name fits --filter decod; recorded: decode, embed, ...". NULL: out of
+// memory.
+static const char *why_none(ppi_view *view, const ppi_figures *figures,
+                            const char *filter) {
+  enum { MOST = 8 };
+  ppi_page page = {0};
+  size_t num = 0;
+  ppi_page_text(&page, "no name fits --filter ");
+  ppi_page_visible(&page, filter);
+  ppi_page_text(&page, "; recorded: ");
+  for (size_t i = 0; i < figures->num_names && num <= MOST; i++) {
+    const char *name = figures->names[i].name;
+    size_t before = 0;
+    while (strcmp(figures->names[before].name, name) != 0) before++;
+    if (before < i) continue;
+    ppi_page_text(&page, num ? ", " : "");
+    ppi_page_visible(&page, num < MOST ? name : "...");
+    num++;
+  }
+  const char *text = page.failed ? NULL : ppi_view_text(view, "%s", page.bytes);
+  ppi_page_clear(&page);
+  return text;
+}
+
 static pprof_status build_tree(const ppi_figures *figures,
                                const ppi_report_options *options,
                                ppi_view *out) {
@@ -230,9 +254,12 @@ static pprof_status build_tree(const ppi_figures *figures,
   ppi_free(tree.order);
   ppi_free(tree.num_paths[0]);
   ppi_free(tree.num_paths[1]);
-  if (!out->num_rows)
-    out->reason =
-        options->filter && num ? "no name fits --filter" : "no ranges";
+  if (!out->num_rows && options->filter && num) {
+    out->reason = why_none(out, figures, options->filter);
+    if (!out->reason) return PPROF_STATUS_NO_MEMORY;
+  } else if (!out->num_rows) {
+    out->reason = "no ranges";
+  }
   if (options->has_kernels) {
     ppi_page_text(
         &out->note,
