@@ -128,7 +128,7 @@ function answerLine(data, row, unit, most) {
   if (stage) bar.style.setProperty("--hatch", colourOf(stage[1]));
   const line = el("tr", {"data-row": row.name},
     el("th", {scope: "row"}, el(row.inside ? "span.inside" : "span", null,
-      waits ? el("span.wait", null, row.name) : stageName(row.name))),
+      waits ? el("span.wait", null, nameParts(row.name)) : stageName(row.name))),
     el("td.where", null, row.where || ""),
     el("td.bars", {"aria-hidden": "true"}, bar),
     numberCell(row, "time_avg", timeIn(row.time_avg, unit)),

@@ -47,11 +47,22 @@ function pin(name) {
   setView({stage: view.stage === name ? null : name});
 }
 
+// Where a long name has no room, its middle goes: names of one family begin
+// and end alike.
+const TAIL = 14;
+
+function nameParts(name) {
+  const letters = [...name];
+  return letters.length <= 2 * TAIL ? name
+    : [el("span.head", null, letters.slice(0, -TAIL).join("")),
+      el("span.tail", null, letters.slice(-TAIL).join(""))];
+}
+
 // A name that can be pinned by pointer and by key.
 function stageName(name, attributes) {
   return ofStage(el("button.stage", {type: "button", ...attributes,
     "aria-pressed": String(view.stage === name),
-    onclick: () => pin(name)}, name), name);
+    onclick: () => pin(name)}, nameParts(name)), name);
 }
 
 async function copyText(text, button) {
