@@ -52,7 +52,7 @@ bool ppi_model_find_waits(ppi_limit_model *model);
 // For stations: which units need them, their own device work, what larger
 // batches save, and processors.
 // False: out of memory.
-void ppi_model_find_relevant(ppi_limit_model *model);
+bool ppi_model_find_relevant(ppi_limit_model *model);
 bool ppi_model_find_in_turn(ppi_limit_model *model);
 bool ppi_model_find_batches(ppi_limit_model *model);
 void ppi_model_find_cpu(ppi_limit_model *model);

@@ -84,7 +84,33 @@ static bool ends_waits(const ppi_limit_model *model, uint32_t row) {
   return false;
 }
 
-void ppi_model_find_relevant(ppi_limit_model *model) {
+// A thread without requests is relevant if one that serves them waits for it
+// for half of its time, as recorded: it brings them, or what they need.
+// `awaited_ns` has room for two times of each row.
+static void take_awaited(ppi_limit_model *model, uint64_t *awaited_ns) {
+  uint64_t *most_ns = awaited_ns + model->num_rows;
+  memset(most_ns, 0, model->num_rows * sizeof *most_ns);
+  for (size_t i = 0; i < model->num_rows; i++) {
+    if (!model->rows[i].is_relevant || !model->rows[i].is_linked) continue;
+    memset(awaited_ns, 0, model->num_rows * sizeof *awaited_ns);
+    for (size_t k = 0; k < model->num_calls; k++) {
+      const ppi_limit_call *call = &model->calls[k];
+      uint32_t by = call->row == i && call->flags & PPI_CALL_WAIT
+                        ? ppi_row_of_thread(model, call->ended_by)
+                        : PPI_NONE;
+      if (by == PPI_NONE) continue;
+      awaited_ns[by] += ppi_call_within(model, call);
+      most_ns[by] = PPI_MAX(most_ns[by], awaited_ns[by]);
+    }
+  }
+  for (size_t i = 0; i < model->num_rows; i++)
+    model->rows[i].is_relevant |= 2 * most_ns[i] >= model->time_ns;
+}
+
+bool ppi_model_find_relevant(ppi_limit_model *model) {
+  uint64_t *awaited_ns =
+      ppi_alloc((2 * model->num_rows + 1) * sizeof *awaited_ns);
+  if (!awaited_ns) return false;
   for (size_t i = 0; i < model->num_rows; i++) {
     ppi_limit_row *row = &model->rows[i];
     if (row->is_device)
@@ -96,9 +122,13 @@ void ppi_model_find_relevant(ppi_limit_model *model) {
       row->is_relevant = i == model->loop_thread || row->gap_eps_ns ||
                          row->is_linked || ends_waits(model, (uint32_t)i);
     }
-    if (row->is_relevant && row->station != PPI_NONE)
-      model->stations[row->station].is_relevant = true;
   }
+  if (model->are_linked) take_awaited(model, awaited_ns);
+  for (size_t i = 0; i < model->num_rows; i++)
+    if (model->rows[i].is_relevant && model->rows[i].station != PPI_NONE)
+      model->stations[model->rows[i].station].is_relevant = true;
+  ppi_free(awaited_ns);
+  return true;
 }
 
 // ---- in turn with a device ----

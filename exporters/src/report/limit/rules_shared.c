@@ -219,6 +219,10 @@ static double overtakes(const ends *of, double shift) {
   return mean > 0 ? (squares / (double)num - mean * mean) / mean : 0;
 }
 
+// Where waits are recorded, it is no lock of this process.
+static const char shown_by_no_wait[] =
+    "that recorded waits do not show: a connection, a rate limit";
+
 static void say_turns(ppi_limit_search *search, const ends *of) {
   const ppi_limit_model *model = search->model;
   ppi_limit *out = search->out;
@@ -242,11 +246,14 @@ static void say_turns(ppi_limit_search *search, const ends *of) {
   PPI_SAY(
       out->sentence,
       "%s: %zu threads are all occupied, but they take turns: one call ends "
-      "every "
-      "%s. They share something that is not recorded: a lock, a connection, "
-      "a rate limit, an interpreter's lock.",
-      list, threads, ppi_words_time(every_ns).text);
-  PPI_SAY(out->next, "record what they wait for; more threads will not help.");
+      "every %s. They share something %s.",
+      list, threads, ppi_words_time(every_ns).text,
+      model->are_linked ? shown_by_no_wait
+                        : "that is not recorded: a lock, a connection, a "
+                          "rate limit, an interpreter's lock");
+  PPI_SAY(out->next, "%s; more threads will not help.",
+          model->are_linked ? "look at what they call"
+                            : "record what they wait for");
 }
 
 // Compares with the same rows, each rotated by its own amount, which makes them
@@ -334,12 +341,13 @@ static void measure_lengths(const ppi_limit_model *model, uint64_t *out) {
     const ppi_limit_call *call = &model->calls[i];
     const ppi_interval *wait = &model->waits[i];
     out[i] = call->end_ns - call->start_ns;
-    if (!ppi_call_is_on_thread(call) ||
-        !ppi_call_is_top_wait(model, (uint32_t)i))
-      continue;
+    if (!ppi_call_is_on_thread(call)) continue;
+    // A wait around it counts for the ranges around that.
     for (uint32_t at = call->parent; at != PPI_NO_CALL;
-         at = model->calls[at].parent)
+         at = model->calls[at].parent) {
       out[at] -= PPI_MIN(wait->to_ns - wait->from_ns, out[at]);
+      if (model->waits[at].to_ns > model->waits[at].from_ns) break;
+    }
   }
 }
 
@@ -466,13 +474,18 @@ static void say_congested(ppi_limit_search *search) {
       ppi_limit_begin(search, PPI_CLAIM_UNRECORDED, "shared", 0, name->text);
   PPI_SAY(out->sentence,
           "%s takes longer the more threads are in it: %s a call, %s of that "
-          "by the others. They share something that is not recorded: a lock, "
-          "connections, an interpreter's lock%s.",
+          "by the others. They share something %s%s.",
           ppi_words_name(name->text).text, ppi_words_time(mean_ns).text,
           ppi_words_percent(search->congested_part, 1).text,
+          model->are_linked ? shown_by_no_wait
+                            : "that is not recorded: a lock, connections, an "
+                              "interpreter's lock",
           model->cpu < 0 ? ", processors" : "");
   PPI_SAY(out->next, "record what it waits for%s; more threads will not help.",
           model->cpu < 0 ? ", and CPU use" : "");
+  if (model->are_linked)
+    PPI_SAY(out->next, "%s; more threads will not help.",
+            model->cpu < 0 ? "record CPU use" : "look at what it calls");
 }
 
 // A saturated group of threads that lose their time to each other.

@@ -586,8 +586,7 @@ bool ppi_model_find_stations(ppi_limit_model *model) {
                  group_threads(&of) && ppi_model_take_out_hot_rows(model) &&
                  add_devices(&of) && find_one_at_a_time(model);
   ppi_free(of.places);
-  if (!is_done) return false;
-  ppi_model_find_relevant(model);
+  if (!is_done || !ppi_model_find_relevant(model)) return false;
   sum_stations(model);
   ppi_model_find_cpu(model);
   if (!ppi_model_find_in_turn(model) || !ppi_model_find_batches(model))
