@@ -23,7 +23,8 @@ typedef enum ppi_wait_kind {
 
 // The places of the numbers. BY: the OS thread that ended the wait, of an open
 // one the thread that it waits for; IN: the site of that thread's innermost
-// range; each 0: unknown. HOW: the kind, and whether its time was up.
+// range; each 0: unknown. HOW: the kind, whether its time was up, and whether
+// that thread has a lower priority than the waiting one.
 enum {
   PPI_WAIT_OBJECT,
   PPI_WAIT_BY,
@@ -32,6 +33,7 @@ enum {
   PPI_WAIT_NUMBERS
 };
 #define PPI_WAIT_TIMED_OUT 256u
+#define PPI_WAIT_LOWER 512u
 #define PPI_WAIT_KIND(how) ((uint32_t)(how)&255u)
 
 // In the order of `ppi_wait_kind`, without designators: C++ includes this.

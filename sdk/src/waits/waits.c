@@ -7,9 +7,12 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "base/clock.h"
@@ -388,6 +391,43 @@ static void find_waker(pprof_wait_ *wait, const ppi_object *object,
   }
 }
 
+// ---- priorities ----
+
+// The first version of the kernel's struct sched_attr.
+typedef struct schedule {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtime, deadline, period;
+} schedule;
+
+// The place of a thread among all, the first the greatest; 0: the calling one.
+static bool find_rank(uint32_t tid, int *out) {
+  enum { REAL_TIME = 100, DEADLINE = 200, DEADLINE_POLICY = 6 };
+  schedule of = {.size = sizeof of};
+  if (syscall(SYS_sched_getattr, tid, &of, (uint32_t)sizeof of, 0) != 0)
+    return false;
+  *out = of.policy == DEADLINE_POLICY ? DEADLINE
+         : of.policy == SCHED_IDLE    ? -REAL_TIME
+         : of.priority                ? REAL_TIME + (int)of.priority
+                                      : -of.nice;
+  return true;
+}
+
+// Priority inversion: who has the object comes after who waits. The kernel is
+// asked about long waits alone, so that short ones stay cheap.
+static void find_lower(pprof_wait_ *wait, uint32_t self, uint64_t start) {
+  enum { LONG_PER_SECOND = 10000 };
+  uint64_t by = wait->numbers[PPI_WAIT_BY];
+  uint64_t long_ticks = ppi_clock_state.ticks_per_second / LONG_PER_SECOND;
+  int own, other;
+  if (ppi_wait_has_holder(wait->numbers[PPI_WAIT_HOW]) && by && by != self &&
+      ppi_clock_ticks() - start >= long_ticks && find_rank(0, &own) &&
+      find_rank((uint32_t)by, &other) && other < own)
+    wait->numbers[PPI_WAIT_HOW] |= PPI_WAIT_LOWER;
+}
+
 // A wait of less than a microsecond is counted, not recorded. With more than
 // numbers it ends as any range.
 static bool is_dropped(ppi_lane *lane, const pprof_wait_ *wait,
@@ -410,8 +450,9 @@ static bool finish(pprof_wait_ *wait, ppi_object *object, bool timed_out) {
   bool is_done = false;
   pprof_numbers *numbers = numbers_of(lane, wait);
   if (numbers) {
-    find_waker(wait, object, ppi_lane_frames(lane)[wait->token.depth].start,
-               timed_out);
+    uint64_t start = ppi_lane_frames(lane)[wait->token.depth].start;
+    find_waker(wait, object, start, timed_out);
+    find_lower(wait, thread->tid, start);
     if (object->is_interpreter && !timed_out)
       __atomic_store_n(&object->holder, thread->tid, __ATOMIC_RELAXED);
     is_done = is_dropped(lane, wait, object);

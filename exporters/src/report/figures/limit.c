@@ -45,7 +45,8 @@ const char *ppi_server_kind_name(ppi_server_kind kind) {
   static const char *const names[PPI_NUM_SERVER_KINDS] = {
       [PPI_SERVER_THREADS] = "threads",
       [PPI_SERVER_DEVICE] = "device",
-      [PPI_SERVER_ONE_AT_A_TIME] = "one at a time"};
+      [PPI_SERVER_ONE_AT_A_TIME] = "one at a time",
+      [PPI_SERVER_LOCK] = "lock"};
   return names[kind];
 }
 
@@ -60,11 +61,14 @@ static double use_with(const ppi_limit *limit, uint32_t server,
 }
 
 static bool is_of_round(const ppi_limit_server *server) {
-  return server->kind != PPI_SERVER_ONE_AT_A_TIME || server->is_elsewhere;
+  return (server->kind != PPI_SERVER_ONE_AT_A_TIME &&
+          server->kind != PPI_SERVER_LOCK) ||
+         server->is_elsewhere;
 }
 
 // A unit's time without lines, less the part that `factors` save. A
-// one-at-a-time range of a thread is already part of the thread's stage.
+// one-at-a-time range of a thread, or under a lock, is already part of the
+// thread's stage.
 static double round_with(const ppi_limit *limit, const double *factors) {
   double ns = limit->round_ns;
   for (size_t k = 0; k < limit->num_demands; k++)
@@ -101,8 +105,9 @@ double ppi_limit_bound(const ppi_limit *limit, const double *factors,
   // Relative to the present rate: an unsaturated server may rise to saturation.
   double rate = after > 0 ? 1 / after - 1 : gain;
   double round_ns = round_with(limit, factors);
-  double turns =
-      round_ns > 0 ? limit->under_way * limit->every_ns / round_ns - 1 : rate;
+  // Units come round as often as they do: no bound is below the present rate.
+  double turn_ns = PPI_MAX(limit->under_way * limit->every_ns, limit->round_ns);
+  double turns = round_ns > 0 ? turn_ns / round_ns - 1 : rate;
   if (turns >= rate) return rate;
   *out_server = PPI_LIMIT_SERVERS;
   return turns;

@@ -36,6 +36,7 @@ typedef enum ppi_server_kind {
   PPI_SERVER_THREADS,
   PPI_SERVER_DEVICE,
   PPI_SERVER_ONE_AT_A_TIME,  // a range that few threads enter at a time
+  PPI_SERVER_LOCK,           // what one thread has while others wait for it
   PPI_NUM_SERVER_KINDS
 } ppi_server_kind;
 const char *ppi_server_kind_name(ppi_server_kind kind);

@@ -97,6 +97,7 @@ static void say_more(ppi_limit_search *search) {
 static void ask_rules(ppi_limit_search *search) {
   ppi_limit_find_arrivals(search);
   if (!search->failed) ppi_limit_find_congestion(search);
+  if (!search->failed) ppi_limit_find_lock(search);
   if (!search->failed) ppi_limit_list_servers(search);
   for (size_t i = 0; i < NUM_RULES && !search->failed; i++)
     if (rules[i](search)) break;

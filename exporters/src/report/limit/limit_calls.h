@@ -24,7 +24,8 @@ enum {
   PPI_CALL_NAMED = 2048,               // device work under a name of its own
   PPI_CALL_PART = 4096,  // made by the model: a stage, or the stage's own part
                          // outside inner stages
-  PPI_CALL_SYNC = 8192   // it returns once a device has done all
+  PPI_CALL_SYNC = 8192,  // it returns once a device has done all
+  PPI_CALL_LOWER = PPI_RANGE_LOWER  // with LOCK: for a lower priority
 };
 
 typedef struct ppi_limit_call {
@@ -39,8 +40,9 @@ typedef struct ppi_limit_call {
   uint32_t first, num;  // of the run's flows, later of its units
   uint32_t host;        // of device work: the thread that submitted it
   uint32_t ended_by;    // of a wait: an OS thread; 0: unknown
-  uint32_t dropped;  // launches that joined the call; on a thread: inner calls
-                     // that synchronize
+  uint32_t ended_in;  // of a wait: that thread's range, a name + 1; 0: unknown
+  uint32_t dropped;   // launches that joined the call; on a thread: inner calls
+                      // that synchronize
   bool has_cpu, has_queued;
 } ppi_limit_call;
 

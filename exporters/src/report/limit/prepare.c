@@ -549,8 +549,11 @@ static void link_rows(ppi_limit_model *model) {
 static void fold_names(ppi_limit_calls *calls, uint32_t waits) {
   for (size_t i = 0; i < calls->num; i++) {
     ppi_limit_call *call = &calls->items[i];
-    if ((call->flags & PPI_CALL_WAIT) == waits)
-      call->name = ppi_table_ids_folded(&calls->fill.ids, call->name);
+    if ((call->flags & PPI_CALL_WAIT) != waits) continue;
+    uint32_t by = calls->fill.ids.names[call->name].waits_by;
+    call->ended_in =
+        by ? ppi_table_ids_folded(&calls->fill.ids, by - 1) + 1 : 0;
+    call->name = ppi_table_ids_folded(&calls->fill.ids, call->name);
   }
 }
 

@@ -24,6 +24,9 @@ bool ppi_limit_slower(ppi_limit_search *search);
 
 // A lock as a server, by recorded waits for it.
 
+// ppi_limit_find_lock comes before the servers are listed.
+void ppi_limit_find_lock(ppi_limit_search *search);
+// Rule.
 bool ppi_limit_lock(ppi_limit_search *search);
 // A sentence beside another verdict.
 void ppi_limit_say_lock(ppi_limit_search *search);

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "event/recorded_wait.h"
 #include "report/limit/say.h"
 
 static int compare_stations(const void *left, const void *right) {
@@ -57,6 +58,36 @@ static void put_demands(const ppi_limit_model *model,
   }
 }
 
+// Busy while others wait: the rest of its time is unknown. Its stages are the
+// ranges that have it.
+static void put_lock(ppi_limit_search *search) {
+  const ppi_limit_model *model = search->model;
+  const ppi_limit_held_lock *lock = &search->lock;
+  ppi_limit *out = search->out;
+  const uint32_t at = (uint32_t)out->num_servers;
+  double every_ns =
+      (double)model->time_ns / (double)PPI_MAX(model->num_counted, 1);
+  uint32_t places = lock->place == PPI_NONE ? 1 : lock->places;
+  search->servers[at] = PPI_NONE;
+  ppi_limit_server *server = &out->servers[out->num_servers++];
+  *server = (ppi_limit_server){.kind = PPI_SERVER_LOCK,
+                               .num = places,
+                               .utilization = lock->use,
+                               .occupied = lock->use,
+                               .demand_ns = lock->use * every_ns * places,
+                               .line_ns = lock->waiting * every_ns};
+  PPI_SAY(server->name, "%s", ppi_wait_object(model->names[lock->name].text));
+  for (size_t i = 0;
+       i < lock->num_holders && out->num_demands < PPI_LIMIT_DEMANDS; i++) {
+    ppi_limit_demand *demand = &out->demands[out->num_demands++];
+    *demand =
+        (ppi_limit_demand){.server = at,
+                           .utilization = lock->use * lock->held[i],
+                           .demand_ns = server->demand_ns * lock->held[i]};
+    PPI_SAY(demand->name, "%s", model->names[lock->holders[i]].text);
+  }
+}
+
 // Tasks of a busy event loop wait for it within their ranges: their times are
 // no least ones.
 static bool waits_for_loop(const ppi_limit_model *model, uint32_t name) {
@@ -87,6 +118,10 @@ static void put_round(const ppi_limit_search *search) {
           !waits_for_loop(model, search->blame.pieces[i].of))
         out->round_ns += (double)search->blame.pieces[i].ns /
                          (double)search->blame.num_units;
+    // Waiting for a lock is no part of it.
+    if (search->lock.name != PPI_NONE)
+      out->round_ns -=
+          PPI_MIN(search->lock.waiting * out->every_ns, out->round_ns);
   }
 }
 
@@ -101,9 +136,16 @@ void ppi_limit_list_servers(ppi_limit_search *search) {
   for (size_t i = 0; i < model->num_stations; i++)
     if (model->stations[i].is_relevant) found[num++] = &model->stations[i];
   if (num > 1) qsort(found, num, sizeof *found, compare_stations);
-  for (size_t i = 0; i < num && i < PPI_LIMIT_SERVERS; i++) {
-    search->servers[i] = (uint32_t)(found[i] - model->stations);
-    put_server(search, found[i], &out->servers[i]);
+  bool has_lock = search->lock.name != PPI_NONE && search->lock.is_relevant;
+  for (size_t i = 0; i <= num; i++) {
+    if (has_lock && out->num_servers < PPI_LIMIT_SERVERS &&
+        (i == num || found[i]->use <= search->lock.use)) {
+      put_lock(search);
+      has_lock = false;
+    }
+    if (i == num || out->num_servers == PPI_LIMIT_SERVERS) break;
+    search->servers[out->num_servers] = (uint32_t)(found[i] - model->stations);
+    put_server(search, found[i], &out->servers[out->num_servers]);
     put_demands(model, found[i], out);
     out->num_servers++;
   }

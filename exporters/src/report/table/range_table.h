@@ -19,7 +19,8 @@ enum {
   PPI_RANGE_ENDED = 64,    // of an open one: its end is known
   PPI_RANGE_POSTED = 128,  // of locks: any thread may end the wait
   PPI_RANGE_WAIT = 256,    // a recorded wait for another thread
-  PPI_RANGE_TIMED = 512    // a wait that timed out
+  PPI_RANGE_TIMED = 512,   // a wait that timed out
+  PPI_RANGE_LOWER = 16384  // of locks: a thread of a lower priority has it
 };
 
 // The work of a device range. All times 0: unknown.

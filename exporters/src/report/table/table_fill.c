@@ -36,7 +36,7 @@ size_t ppi_table_ids_add(ppi_table_ids *ids, uint32_t category,
                          const char *text) {
   size_t number = ppi_map_number(&ids->known_names, key_of(category, text));
   if (number == SIZE_MAX || number < ids->num_names) return number;
-  ppi_table_name name = {ppi_strdup(text), category, 0, 0};
+  ppi_table_name name = {.text = ppi_strdup(text), .category = category};
   return name.text &&
                  PPI_PUSH(ids->names, ids->num_names, ids->names_capacity, name)
              ? number
@@ -140,6 +140,7 @@ size_t ppi_table_ids_wait(ppi_table_ids *ids, size_t name, uint64_t how,
   size_t number = ppi_table_ids_add(ids, ids->names[name].category, text);
   if (at == SIZE_MAX || number == SIZE_MAX) return SIZE_MAX;
   ids->names[number].waits_as = (uint32_t)name + 1;
+  ids->names[number].waits_by = (uint32_t)by + 1;
   return PPI_PUSH(ids->waits, ids->num_waits, ids->waits_capacity,
                   (uint32_t)number)
              ? number
@@ -377,6 +378,7 @@ static uint32_t flags_of(const ppi_table_fill *fill, const pprof_event *event,
   if (wait && ppi_wait_is_for_lock(wait[PPI_WAIT_HOW])) flags |= PPI_RANGE_LOCK;
   if (wait && PPI_WAIT_KIND(wait[PPI_WAIT_HOW]) == PPI_WAIT_SEMAPHORE)
     flags |= PPI_RANGE_POSTED;
+  if (wait && wait[PPI_WAIT_HOW] & PPI_WAIT_LOWER) flags |= PPI_RANGE_LOWER;
   return flags;
 }
 

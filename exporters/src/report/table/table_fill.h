@@ -17,6 +17,7 @@ typedef struct ppi_table_name {
   uint32_t category;
   uint32_t folds_into;  // a site's id; 0: none
   uint32_t waits_as;    // of a wait with its ender: the name without it, + 1
+  uint32_t waits_by;    // the ender's name, + 1
 } ppi_table_name;
 
 typedef struct ppi_table_thread {
