@@ -2,7 +2,7 @@
 //
 // Records waits for input from outside if `waits.io` asks for them: a service
 // is idle there.
-#include <sys/stat.h>
+#include <fcntl.h>
 
 #include "real.h"
 
@@ -11,59 +11,56 @@ static bool records_idle(const ppi_reals *real) {
          __atomic_load_n(&real->table->idle, __ATOMIC_RELAXED);
 }
 
-// The object of such a wait is the call's name.
-#define IDLE(name) PPI_WAITING(waiting, name, PPI_WAIT_IDLE)
-
-PPI_EXPORTED int poll(struct pollfd *files, nfds_t num, int timeout) {
-  static const char name[] = "poll";
-  const ppi_reals *real = ppi_real();
-  if (!records_idle(real) || timeout == 0)
-    return real->poll(files, num, timeout);
-  IDLE(name);
-  return real->poll(files, num, timeout);
-}
-
-PPI_EXPORTED int epoll_wait(int file, struct epoll_event *events, int most,
-                            int timeout) {
-  static const char name[] = "epoll_wait";
-  const ppi_reals *real = ppi_real();
-  if (!records_idle(real) || timeout == 0)
-    return real->epoll_wait(file, events, most, timeout);
-  IDLE(name);
-  return real->epoll_wait(file, events, most, timeout);
-}
-
-PPI_EXPORTED int select(int num, fd_set *in, fd_set *out, fd_set *other,
-                        struct timeval *timeout) {
-  static const char name[] = "select";
-  const ppi_reals *real = ppi_real();
-  if (!records_idle(real)) return real->select(num, in, out, other, timeout);
-  IDLE(name);
-  return real->select(num, in, out, other, timeout);
-}
-
-PPI_EXPORTED int accept(int file, struct sockaddr *from, socklen_t *len) {
-  static const char name[] = "accept";
-  const ppi_reals *real = ppi_real();
-  if (!records_idle(real)) return real->accept(file, from, len);
-  IDLE(name);
-  return real->accept(file, from, len);
-}
-
-static bool is_pipe_or_socket(int file) {
-  struct stat about;
+// Whether a call for input waits: nothing is there yet, as never of a regular
+// file.
+static bool waits_for_input(const ppi_reals *real, int file, int flags) {
+  struct pollfd one = {.fd = file, .events = POLLIN};
   int error = errno;
-  bool is_one = fstat(file, &about) == 0 &&
-                (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
+  bool waits = !(flags & MSG_DONTWAIT) && real->poll(&one, 1, 0) == 0 &&
+               !(fcntl(file, F_GETFL) & O_NONBLOCK);
   errno = error;
-  return is_one;
+  return waits;
 }
 
-PPI_EXPORTED ssize_t read(int file, void *out, size_t size) {
-  static const char name[] = "read";
-  const ppi_reals *real = ppi_real();
-  if (!records_idle(real) || !is_pipe_or_socket(file))
-    return real->read(file, out, size);
-  IDLE(name);
-  return real->read(file, out, size);
-}
+// The object of such a wait is the call's name.
+#define IDLE(type, call, parameters, arguments, waits)                \
+  PPI_EXPORTED type call parameters {                                 \
+    static const char name[] = #call;                                 \
+    const ppi_reals *real = ppi_real();                               \
+    if (!records_idle(real) || !(waits)) return real->call arguments; \
+    PPI_WAITING(waiting, name, PPI_WAIT_IDLE);                        \
+    return real->call arguments;                                      \
+  }
+
+IDLE(int, poll, (struct pollfd * files, nfds_t num, int timeout),
+     (files, num, timeout), timeout != 0)
+IDLE(int, ppoll,
+     (struct pollfd * files, nfds_t num, ppi_deadline timeout,
+      const sigset_t *signals),
+     (files, num, timeout, signals),
+     !timeout || timeout->tv_sec || timeout->tv_nsec)
+IDLE(int, epoll_wait,
+     (int file, struct epoll_event *events, int most, int timeout),
+     (file, events, most, timeout), timeout != 0)
+IDLE(int, epoll_pwait,
+     (int file, struct epoll_event *events, int most, int timeout,
+      const sigset_t *signals),
+     (file, events, most, timeout, signals), timeout != 0)
+IDLE(int, select,
+     (int num, fd_set *in, fd_set *out, fd_set *other, struct timeval *timeout),
+     (num, in, out, other, timeout),
+     !timeout || timeout->tv_sec || timeout->tv_usec)
+IDLE(int, accept, (int file, struct sockaddr *from, socklen_t *len),
+     (file, from, len), waits_for_input(real, file, 0))
+IDLE(int, accept4, (int file, struct sockaddr *from, socklen_t *len, int flags),
+     (file, from, len, flags), waits_for_input(real, file, 0))
+IDLE(ssize_t, read, (int file, void *out, size_t size), (file, out, size),
+     waits_for_input(real, file, 0))
+IDLE(ssize_t, recv, (int file, void *out, size_t size, int flags),
+     (file, out, size, flags), waits_for_input(real, file, flags))
+IDLE(ssize_t, recvfrom,
+     (int file, void *out, size_t size, int flags, struct sockaddr *from,
+      socklen_t *len),
+     (file, out, size, flags, from, len), waits_for_input(real, file, flags))
+IDLE(ssize_t, recvmsg, (int file, struct msghdr *out, int flags),
+     (file, out, flags), waits_for_input(real, file, flags))

@@ -64,32 +64,26 @@ PPI_EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
   return lock_mutex(real, mutex, PPI_CALLER);
 }
 
-PPI_EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *mutex,
-                                         ppi_deadline until) {
-  const ppi_reals *real = ppi_real();
-  if (!ppi_records(real)) return real->pthread_mutex_timedlock(mutex, until);
-  int result = real->pthread_mutex_trylock(mutex);
-  if (PPI_USUALLY(result != EBUSY)) return result;
-  PPI_WAITING(waiting, mutex, PPI_WAIT_MUTEX);
-  if (waiting.is_open) pprof_wait_holder_(&waiting.wait, owner_of(mutex));
-  result = real->pthread_mutex_timedlock(mutex, until);
-  waiting.timed_out = result == ETIMEDOUT;
-  return result;
-}
+// A call with a time-out of its own.
+#define TIMED(call, parameters, arguments, lock, kind, attempt, holder)   \
+  PPI_EXPORTED int call parameters {                                      \
+    const ppi_reals *real = ppi_real();                                   \
+    if (!ppi_records(real)) return real->call arguments;                  \
+    int result = real->attempt(lock);                                     \
+    if (PPI_USUALLY(result != EBUSY)) return result;                      \
+    PPI_WAITING(waiting, lock, kind);                                     \
+    if (waiting.is_open) pprof_wait_holder_(&waiting.wait, holder(lock)); \
+    result = real->call arguments;                                        \
+    waiting.timed_out = result == ETIMEDOUT;                              \
+    return result;                                                        \
+  }
 
-PPI_EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *mutex,
-                                         clockid_t clock, ppi_deadline until) {
-  const ppi_reals *real = ppi_real();
-  if (!ppi_records(real))
-    return real->pthread_mutex_clocklock(mutex, clock, until);
-  int result = real->pthread_mutex_trylock(mutex);
-  if (PPI_USUALLY(result != EBUSY)) return result;
-  PPI_WAITING(waiting, mutex, PPI_WAIT_MUTEX);
-  if (waiting.is_open) pprof_wait_holder_(&waiting.wait, owner_of(mutex));
-  result = real->pthread_mutex_clocklock(mutex, clock, until);
-  waiting.timed_out = result == ETIMEDOUT;
-  return result;
-}
+TIMED(pthread_mutex_timedlock, (pthread_mutex_t * mutex, ppi_deadline until),
+      (mutex, until), mutex, PPI_WAIT_MUTEX, pthread_mutex_trylock, owner_of)
+TIMED(pthread_mutex_clocklock,
+      (pthread_mutex_t * mutex, clockid_t clock, ppi_deadline until),
+      (mutex, clock, until), mutex, PPI_WAIT_MUTEX, pthread_mutex_trylock,
+      owner_of)
 
 PPI_APART int unlock_mutex(const ppi_reals *real, pthread_mutex_t *mutex) {
   ppi_release(real, mutex);
@@ -129,6 +123,19 @@ PPI_EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
   if (!ppi_records(real)) return real->pthread_rwlock_wrlock(lock);
   return lock_to_write(real, lock, PPI_CALLER);
 }
+
+TIMED(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, ppi_deadline until),
+      (lock, until), lock, PPI_WAIT_RWLOCK, pthread_rwlock_tryrdlock, writer_of)
+TIMED(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, ppi_deadline until),
+      (lock, until), lock, PPI_WAIT_RWLOCK, pthread_rwlock_trywrlock, writer_of)
+TIMED(pthread_rwlock_clockrdlock,
+      (pthread_rwlock_t * lock, clockid_t clock, ppi_deadline until),
+      (lock, clock, until), lock, PPI_WAIT_RWLOCK, pthread_rwlock_tryrdlock,
+      writer_of)
+TIMED(pthread_rwlock_clockwrlock,
+      (pthread_rwlock_t * lock, clockid_t clock, ppi_deadline until),
+      (lock, clock, until), lock, PPI_WAIT_RWLOCK, pthread_rwlock_trywrlock,
+      writer_of)
 
 PPI_APART int unlock_rwlock(const ppi_reals *real, pthread_rwlock_t *lock) {
   ppi_release(real, lock);

@@ -28,11 +28,9 @@ static void find(void *out, const char *name, const char *version) {
 // Several threads find the same.
 void ppi_reals_find(void) {
   ppi_reals *real = &ppi_reals_found;
-#define FIND(name, version, parameters) find(&real->name, #name, version);
+#define FIND(type, name, version, parameters) find(&real->name, #name, version);
   PPI_REALS(FIND)
 #undef FIND
-  find(&real->read, "read", "");
-  find(&real->syscall, "syscall", "");
   __atomic_store_n(&real->table, pprof_wait_get_table_(), __ATOMIC_RELEASE);
   __atomic_store_n(&real->ready, 1, __ATOMIC_RELEASE);
 }

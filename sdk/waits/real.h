@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -22,73 +23,56 @@
 
 typedef const struct timespec *ppi_deadline;
 
-// Name, version of a symbol that has an older one with another layout ("": any
-// will do), parameters. All answer an int.
-#define PPI_REALS(each)                                                        \
-  each(pthread_mutex_lock, "", (pthread_mutex_t *)) each(                      \
-      pthread_mutex_trylock, "",                                               \
-      (pthread_mutex_t *)) each(pthread_mutex_timedlock, "",                   \
-                                (pthread_mutex_t *, ppi_deadline))             \
-      each(pthread_mutex_clocklock, "",                                        \
-           (pthread_mutex_t *, clockid_t,                                      \
-            ppi_deadline)) each(pthread_mutex_unlock, "", (pthread_mutex_t *)) \
-          each(pthread_rwlock_rdlock, "", (pthread_rwlock_t *)) each(          \
-              pthread_rwlock_tryrdlock, "",                                    \
-              (pthread_rwlock_t *)) each(pthread_rwlock_timedrdlock, "",       \
-                                         (pthread_rwlock_t *, ppi_deadline))   \
-              each(pthread_rwlock_wrlock, "", (pthread_rwlock_t *)) each(      \
-                  pthread_rwlock_trywrlock, "",                                \
-                  (pthread_rwlock_t *)) each(pthread_rwlock_timedwrlock, "",   \
-                                             (pthread_rwlock_t *,              \
-                                              ppi_deadline))                   \
-                  each(pthread_rwlock_unlock, "", (pthread_rwlock_t *)) each(  \
-                      pthread_cond_wait, "GLIBC_2.3.2",                        \
-                      (pthread_cond_t *,                                       \
-                       pthread_mutex_t *)) each(pthread_cond_timedwait,        \
-                                                "GLIBC_2.3.2",                 \
-                                                (pthread_cond_t *,             \
-                                                 pthread_mutex_t *,            \
-                                                 ppi_deadline))                \
-                      each(pthread_cond_clockwait, "",                         \
-                           (pthread_cond_t *, pthread_mutex_t *, clockid_t,    \
-                            ppi_deadline)) each(pthread_cond_signal,           \
-                                                "GLIBC_2.3.2",                 \
-                                                (pthread_cond_t *))            \
-                          each(pthread_cond_broadcast, "GLIBC_2.3.2",          \
-                               (pthread_cond_t *)) each(sem_wait, "",          \
-                                                        (sem_t *))             \
-                              each(sem_trywait, "", (sem_t *)) each(           \
-                                  sem_timedwait, "",                           \
-                                  (sem_t *,                                    \
-                                   ppi_deadline)) each(sem_clockwait, "",      \
-                                                       (sem_t *, clockid_t,    \
-                                                        ppi_deadline))         \
-                                  each(sem_post, "", (sem_t *)) each(          \
-                                      pthread_join, "",                        \
-                                      (pthread_t,                              \
-                                       void **)) each(pthread_tryjoin_np, "",  \
-                                                      (pthread_t, void **))    \
-                                      each(pthread_barrier_wait, "",           \
-                                           (pthread_barrier_t *))              \
-                                          each(poll, "",                       \
-                                               (struct pollfd *, nfds_t, int)) \
-                                              each(epoll_wait, "",             \
-                                                   (int, struct epoll_event *, \
-                                                    int, int))                 \
-                                                  each(select, "",             \
-                                                       (int, fd_set *,         \
-                                                        fd_set *, fd_set *,    \
-                                                        struct timeval *))     \
-                                                      each(accept, "",         \
-                                                           (int,               \
-                                                            struct sockaddr *, \
-                                                            socklen_t *))
+// Type, name, version of a symbol that has an older one with another layout
+// ("": any will do), parameters.
+// clang-format off
+#define PPI_REALS(each) \
+  each(int, pthread_mutex_lock, "", (pthread_mutex_t *)) \
+  each(int, pthread_mutex_trylock, "", (pthread_mutex_t *)) \
+  each(int, pthread_mutex_timedlock, "", (pthread_mutex_t *, ppi_deadline)) \
+  each(int, pthread_mutex_clocklock, "", (pthread_mutex_t *, clockid_t, ppi_deadline)) \
+  each(int, pthread_mutex_unlock, "", (pthread_mutex_t *)) \
+  each(int, pthread_rwlock_rdlock, "", (pthread_rwlock_t *)) \
+  each(int, pthread_rwlock_tryrdlock, "", (pthread_rwlock_t *)) \
+  each(int, pthread_rwlock_timedrdlock, "", (pthread_rwlock_t *, ppi_deadline)) \
+  each(int, pthread_rwlock_clockrdlock, "", (pthread_rwlock_t *, clockid_t, ppi_deadline)) \
+  each(int, pthread_rwlock_wrlock, "", (pthread_rwlock_t *)) \
+  each(int, pthread_rwlock_trywrlock, "", (pthread_rwlock_t *)) \
+  each(int, pthread_rwlock_timedwrlock, "", (pthread_rwlock_t *, ppi_deadline)) \
+  each(int, pthread_rwlock_clockwrlock, "", (pthread_rwlock_t *, clockid_t, ppi_deadline)) \
+  each(int, pthread_rwlock_unlock, "", (pthread_rwlock_t *)) \
+  each(int, pthread_cond_wait, "GLIBC_2.3.2", (pthread_cond_t *, pthread_mutex_t *)) \
+  each(int, pthread_cond_timedwait, "GLIBC_2.3.2", (pthread_cond_t *, pthread_mutex_t *, ppi_deadline)) \
+  each(int, pthread_cond_clockwait, "", (pthread_cond_t *, pthread_mutex_t *, clockid_t, ppi_deadline)) \
+  each(int, pthread_cond_signal, "GLIBC_2.3.2", (pthread_cond_t *)) \
+  each(int, pthread_cond_broadcast, "GLIBC_2.3.2", (pthread_cond_t *)) \
+  each(int, sem_wait, "", (sem_t *)) \
+  each(int, sem_trywait, "", (sem_t *)) \
+  each(int, sem_timedwait, "", (sem_t *, ppi_deadline)) \
+  each(int, sem_clockwait, "", (sem_t *, clockid_t, ppi_deadline)) \
+  each(int, sem_post, "", (sem_t *)) \
+  each(int, pthread_join, "", (pthread_t, void **)) \
+  each(int, pthread_tryjoin_np, "", (pthread_t, void **)) \
+  each(int, pthread_timedjoin_np, "", (pthread_t, void **, ppi_deadline)) \
+  each(int, pthread_clockjoin_np, "", (pthread_t, void **, clockid_t, ppi_deadline)) \
+  each(int, pthread_barrier_wait, "", (pthread_barrier_t *)) \
+  each(int, poll, "", (struct pollfd *, nfds_t, int)) \
+  each(int, ppoll, "", (struct pollfd *, nfds_t, ppi_deadline, const sigset_t *)) \
+  each(int, epoll_wait, "", (int, struct epoll_event *, int, int)) \
+  each(int, epoll_pwait, "", (int, struct epoll_event *, int, int, const sigset_t *)) \
+  each(int, select, "", (int, fd_set *, fd_set *, fd_set *, struct timeval *)) \
+  each(int, accept, "", (int, struct sockaddr *, socklen_t *)) \
+  each(int, accept4, "", (int, struct sockaddr *, socklen_t *, int)) \
+  each(ssize_t, read, "", (int, void *, size_t)) \
+  each(ssize_t, recv, "", (int, void *, size_t, int)) \
+  each(ssize_t, recvfrom, "", (int, void *, size_t, int, struct sockaddr *, socklen_t *)) \
+  each(ssize_t, recvmsg, "", (int, struct msghdr *, int)) \
+  each(long, syscall, "", (long, ...))
+// clang-format on
 
-#define PPI_MEMBER(name, version, parameters) int(*name) parameters;
+#define PPI_MEMBER(type, name, version, parameters) type(*name) parameters;
 typedef struct ppi_reals {
   PPI_REALS(PPI_MEMBER)
-  ssize_t (*read)(int, void *, size_t);
-  long (*syscall)(long, ...);
   const pprof_wait_table_ *table;  // never NULL
   uint32_t ready;                  // atomic
 } ppi_reals;

@@ -100,15 +100,33 @@ PPI_EXPORTED int sem_post(sem_t *semaphore) {
   return real->sem_post(semaphore);
 }
 
-PPI_EXPORTED int pthread_join(pthread_t thread, void **out) {
-  const ppi_reals *real = ppi_real();
-  if (!ppi_records(real)) return real->pthread_join(thread, out);
-  // Joining a thread that has already ended is no wait.
-  int result = real->pthread_tryjoin_np(thread, out);
-  if (result != EBUSY) return result;
-  PPI_WAITING(waiting, (const void *)thread, PPI_WAIT_JOIN);
-  return real->pthread_join(thread, out);
+// The OS thread, which is part of the number of its clock; 0: it has ended.
+static uint32_t number_of(pthread_t thread) {
+  clockid_t clock;
+  return pthread_getcpuclockid(thread, &clock) == 0 ? ~(uint32_t)(clock >> 3)
+                                                    : 0;
 }
+
+// Joining a thread that has already ended is no wait.
+#define JOIN(call, parameters, arguments)                                      \
+  PPI_EXPORTED int call parameters {                                           \
+    const ppi_reals *real = ppi_real();                                        \
+    if (!ppi_records(real)) return real->call arguments;                       \
+    int result = real->pthread_tryjoin_np(thread, out);                        \
+    if (result != EBUSY) return result;                                        \
+    PPI_WAITING(waiting, (const void *)thread, PPI_WAIT_JOIN);                 \
+    if (waiting.is_open) pprof_wait_holder_(&waiting.wait, number_of(thread)); \
+    result = real->call arguments;                                             \
+    waiting.timed_out = result == ETIMEDOUT;                                   \
+    return result;                                                             \
+  }
+
+JOIN(pthread_join, (pthread_t thread, void **out), (thread, out))
+JOIN(pthread_timedjoin_np, (pthread_t thread, void **out, ppi_deadline until),
+     (thread, out, until))
+JOIN(pthread_clockjoin_np,
+     (pthread_t thread, void **out, clockid_t clock, ppi_deadline until),
+     (thread, out, clock, until))
 
 // The last thread to come has ended all waits.
 PPI_EXPORTED int pthread_barrier_wait(pthread_barrier_t *barrier) {

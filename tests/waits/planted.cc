@@ -9,101 +9,22 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <functional>
 #include <future>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "pprof/pprof.h"
-#include "pprof/pprof.hpp"
+#include "planted_parts.h"
 
 namespace {
-
-// Slow work that needs no processor, such as a request to a database.
-void Ask(int naps) {
-  for (int i = 0; i < naps; i++)
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
-}
-
-// Work on a processor, by the thread's own time.
-void Compute(long microseconds) {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  for (long end = now.tv_nsec / 1000 + now.tv_sec * 1000000 + microseconds;
-       now.tv_nsec / 1000 + now.tv_sec * 1000000 < end;)
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-}
-
-// Lets as many threads or processes pass as it was opened for. No recorded
-// wait: the C library reads it inside.
-class Gate {
- public:
-  Gate() = default;
-  Gate(const Gate &) = delete;
-  Gate &operator=(const Gate &) = delete;
-  ~Gate() {
-    close(fd_);
-  }
-  void Open(unsigned num = 1) {
-    eventfd_write(fd_, num);
-  }
-  void Pass() {
-    eventfd_t one;
-    while (eventfd_read(fd_, &one) != 0) {
-    }
-  }
-
- private:
-  int fd_ = eventfd(0, EFD_SEMAPHORE);
-};
-
-// Until the thread sleeps ('S') or, with 0, has ended.
-void Until(pid_t thread, char wanted) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)thread);
-  for (FILE *file; (file = fopen(path, "r")) != nullptr; Ask(1)) {
-    char state = 0;
-    int num = fscanf(file, "%*d (%*[^)]) %c", &state);
-    fclose(file);
-    if (num == 1 && state == wanted) return;
-  }
-}
-pid_t Self() {
-  return (pid_t)syscall(SYS_gettid);
-}
-
-std::atomic<pid_t> workers[8];
-
-// All begin at once, and record by then.
-void Run(int num, const std::function<void(int)> &work) {
-  std::vector<std::thread> threads;
-  std::atomic<int> num_ready{0};
-  Gate start;
-  for (int i = 0; i < num; i++)
-    threads.emplace_back([&, i] {
-      pprof_thread_name(("worker " + std::to_string(i)).c_str());
-      { PPROF_SCOPE("begin"); }
-      workers[i] = Self();
-      if (++num_ready == num) start.Open((unsigned)num);
-      start.Pass();
-      work(i);
-    });
-  for (std::thread &thread : threads) thread.join();
-}
 
 // ---- locks ----
 
@@ -132,8 +53,9 @@ void Serve(bool holds_over_miss) {
   });
 }
 
-// Readers wait for a writer, who goes first, and not for each other.
-void Share(bool writes) {
+// Readers wait for a writer, who goes first, and not for each other; `timed`:
+// for a minute at most, by either clock.
+void Share(bool writes, bool timed = false) {
   static pthread_rwlock_t table;
   pthread_rwlockattr_t how;
   pthread_rwlockattr_init(&how);
@@ -145,12 +67,23 @@ void Share(bool writes) {
     for (int n = 0; n < 60; n++) {
       PPROF_SCOPE("request");
       pprof_flow((uint64_t)(1000 * i + n + 1));
+      timespec until{};
+      clock_gettime(i % 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME, &until);
+      until.tv_sec += 60;
       if (writes && i == 0) {
-        pthread_rwlock_wrlock(&table);
+        if (timed)
+          pthread_rwlock_timedwrlock(&table, &until);
+        else
+          pthread_rwlock_wrlock(&table);
         PPROF_SCOPE("write table");
         Ask(4);
       } else {
-        pthread_rwlock_rdlock(&table);
+        if (timed && i % 2)
+          pthread_rwlock_clockrdlock(&table, CLOCK_MONOTONIC, &until);
+        else if (timed)
+          pthread_rwlock_timedrdlock(&table, &until);
+        else
+          pthread_rwlock_rdlock(&table);
         PPROF_SCOPE("read table");
         Ask(1);
       }
@@ -179,32 +112,6 @@ void TakeTurns(bool own, int num = 50) {
 
 // ---- queues ----
 
-struct Queue {
-  std::mutex mutex;
-  std::condition_variable not_empty, not_full;
-  std::deque<int> items;
-  size_t most;
-
-  Queue(const std::string &name, size_t room) : most(room) {
-    pprof_name_object(&not_empty, (name + ", not empty").c_str());
-    pprof_name_object(&not_full, (name + ", not full").c_str());
-  }
-  void Put(int item) {
-    std::unique_lock<std::mutex> lock(mutex);
-    not_full.wait(lock, [&] { return items.size() < most; });
-    items.push_back(item);
-    not_empty.notify_one();
-  }
-  int Take() {
-    std::unique_lock<std::mutex> lock(mutex);
-    not_empty.wait(lock, [&] { return !items.empty(); });
-    int item = items.front();
-    items.pop_front();
-    not_full.notify_one();
-    return item;
-  }
-};
-
 // A queue of two before a slow consumer, or one that has room for all. One item
 // in ten takes long: what waits for it does not stand still.
 void Produce(size_t room) {
@@ -218,6 +125,32 @@ void Produce(size_t room) {
         int item = queue->Take();
         PPROF_SCOPE("consume");
         Ask(item % 10 == 9 ? 80 : 4);
+      }
+    }
+  });
+}
+
+// One thread makes what four use; it has no numbers of requests.
+void Feed(int make_naps, int use_naps) {
+  static Queue *box = new Queue("box", 60);
+  Run(5, [&](int i) {
+    for (int n = 1; n <= (i ? 15 : 60); n++) {
+      if (i == 0) {
+        {
+          PPROF_SCOPE("make");
+          Ask(make_naps);
+        }
+        PPROF_SCOPE("put");
+        box->Put(n);
+      } else {
+        int item = 0;
+        {
+          PPROF_SCOPE("take");
+          item = box->Take();
+        }
+        PPROF_SCOPE("use");
+        pprof_flow((uint64_t)item);
+        Ask(use_naps);
       }
     }
   });
@@ -441,6 +374,24 @@ void Hang(bool cross) {
   });
 }
 
+// A thread is joined under a lock that it needs, or while it works.
+void JoinUnder(bool lock) {
+  static std::mutex registry;
+  pprof_name_object(&registry, "registry");
+  pprof_thread_name("main");
+  PPROF_SCOPE_CAT("shut down", PPROF_CATEGORY_USER_DEFINED);
+  std::unique_lock<std::mutex> held(registry);
+  if (!lock) held.unlock();
+  std::thread reaper([] {
+    pprof_thread_name("reaper");
+    PPROF_SCOPE_CAT("reap", PPROF_CATEGORY_USER_DEFINED);
+    std::lock_guard<std::mutex> own(registry);
+    PPROF_SCOPE("long work");
+    for (;;) Ask(20);
+  });
+  reaper.join();
+}
+
 // Another thread holds the lock at the fork: the child waits for ever, and is
 // killed by its parent. With `held` false the child takes it at once.
 void Fork(bool held) {
@@ -553,11 +504,15 @@ const Program programs[] = {
     {"no_convoy", [] { Serve(false); }},
     {"writers", [] { Share(true); }},
     {"readers", [] { Share(false); }},
+    {"timed_writers", [] { Share(true, true); }},
+    {"timed_readers", [] { Share(false, true); }},
     {"two_locks", [] { TakeTurns(false); }},
     {"own_locks", [] { TakeTurns(true); }},
     {"endless_turns", [] { TakeTurns(false, 1 << 30); }},
     {"bounded_queue", [] { Produce(2); }},
     {"roomy_queue", [] { Produce(1000); }},
+    {"slow_maker", [] { Feed(12, 1); }},
+    {"slow_users", [] { Feed(1, 32); }},
     {"lost_wake_up", [] { Signal(false); }},
     {"kept_wake_up", [] { Signal(true); }},
     {"other_thread", [] { Refreshed(false); }},
@@ -576,6 +531,8 @@ const Program programs[] = {
     {"no_inversion", [] { Invert(false); }},
     {"deadlock", [] { Hang(true); }},
     {"long_holder", [] { Hang(false); }},
+    {"join_under_lock", [] { JoinUnder(true); }},
+    {"long_join", [] { JoinUnder(false); }},
     {"fork_held", [] { Fork(true); }},
     {"fork_free", [] { Fork(false); }},
     {"cancel", Cancel},

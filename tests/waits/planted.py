@@ -2,9 +2,11 @@
 """planted.py NAME: threads of Python that wait for each other; see waits_test.py."""
 import asyncio
 import concurrent.futures
+import functools
 import itertools
 import os
 import queue
+import socket
 import sys
 import threading
 import time
@@ -13,7 +15,7 @@ import pprof
 
 
 def run(*threads):
-    threads = [threading.Thread(target=work, name=work.__name__) for work in threads]
+    threads = [threading.Thread(target=work, name=getattr(work, "__name__", None)) for work in threads]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -107,6 +109,26 @@ def executor(waits=True):
                 future.result()
 
 
+def condition_pool(places=2):
+    """Six threads share `places` connections by a condition, which is no lock."""
+    condition, free = threading.Condition(), [places]
+
+    def work(first):
+        for n in range(30):
+            with pprof.range("query"):
+                pprof.flow(first + n)
+                with pprof.range("get"), condition:
+                    condition.wait_for(lambda: free[0])
+                    free[0] -= 1
+                with pprof.range("use connection"):
+                    ask(8)
+                with condition:
+                    free[0] += 1
+                    condition.notify()
+
+    run(*[functools.partial(work, 1000 * i + 1) for i in range(6)])
+
+
 def coroutines(in_executor=True):
     """Four at a time; the work is the executor's only thread's, or the loop's own."""
     def task():
@@ -130,18 +152,26 @@ def coroutines(in_executor=True):
 
 
 def pipe():
-    """`serve` reads what comes later, one byte at a time."""
+    """`serve` reads what comes later, one byte at a time: of a pipe and of a connection."""
     reads, writes = os.pipe()
+    listens = socket.create_server(("127.0.0.1", 0))
 
     def feed():
-        for _ in range(5):
-            ask(40)
-            os.write(writes, b"x")
+        ask(40)
+        with socket.create_connection(listens.getsockname()) as client:
+            for _ in range(5):
+                ask(40)
+                os.write(writes, b"x")
+                ask(40)
+                client.send(b"x")
 
     def serve():
+        with pprof.range("accept"):
+            server = listens.accept()[0]
         for _ in range(5):
             with pprof.range("serve"):
                 os.read(reads, 1)
+                server.recv(1)
 
     run(feed, serve)
 
@@ -149,5 +179,6 @@ def pipe():
 {"gil": gil, "no_gil": lambda: gil(False),
  "turns": turns, "no_turns": lambda: turns(False),
  "slow_producer": slow_producer, "filled_queue": lambda: slow_producer(False),
+ "condition_pool": condition_pool, "roomy_pool": lambda: condition_pool(6),
  "executor": executor, "asked_executor": lambda: executor(False), "coroutines": coroutines,
  "busy_loop": lambda: coroutines(False), "pipe": pipe}[sys.argv[1]]()

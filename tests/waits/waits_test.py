@@ -28,7 +28,7 @@ from patience import SECONDS  # noqa: E402
 
 SITE, CATEGORY, LANE = 1, 2, 3
 MUTEX, RWLOCK, CONDITION, SEMAPHORE, JOIN, BARRIER, FUTEX, INTERPRETER = range(1, 9)
-TIMED_OUT = 256
+TIMED_OUT, LOWER = 256, 512
 ALLOCATORS = ("jemalloc", "tcmalloc_minimal")
 Wait = collections.namedtuple("Wait", "start end kind timed_out lane within in_range")
 Planted = collections.namedtuple("Planted", "thing kind where counter verdict names")
@@ -38,7 +38,10 @@ Planted = collections.namedtuple("Planted", "thing kind where counter verdict na
 PLANTED_WAITS = {
     "convoy": Planted("cache", MUTEX, "refill", "no_convoy", "lock", ["refill", "cache"]),
     "writers": Planted("table", RWLOCK, "write table", "readers", "lock", ["write table", "table"]),
+    "timed_writers": Planted("table", RWLOCK, "write table", "timed_readers", "lock",
+                             ["write table", "table"]),
     "two_locks": Planted("second", MUTEX, "part", "own_locks", "lock", ["part", "second"]),
+    "slow_maker": Planted("box, not empty", CONDITION, None, "slow_users", None, ["make"]),
     "lost_wake_up": Planted("ready", CONDITION, None, "kept_wake_up", None, []),
     "bounded_queue": Planted("queue, not full", CONDITION, None, "roomy_queue", None, ["consume"]),
     "two_connections": Planted("connections", SEMAPHORE, "connection", "six_connections", "lock",
@@ -51,11 +54,25 @@ PLANTED_WAITS = {
                    ["tokenize", "the interpreter's lock"]),
     "turns": Planted("table", SEMAPHORE, "left", "no_turns", "lock", ["left", "table"]),
     "slow_producer": Planted("a Python lock", SEMAPHORE, "produce", "filled_queue", None, []),
+    "condition_pool": Planted("a Python lock", SEMAPHORE, "use connection", "roomy_pool", "lock",
+                              ["use connection"]),
     "executor": Planted("a Python lock", SEMAPHORE, "task", "asked_executor", None, ["task"]),
     "inversion": Planted("state", MUTEX, "background", "no_inversion", "lock",
                          ["background", "state"]),
 }
 
+
+# Programs that never end: what `stuck` says, and an object of the log.
+CIRCLE = ("'worker 0' waits for 'right', held by thread 'worker 1'",
+          "'worker 1' waits for 'left', held by thread 'worker 0'")
+HANGS = {
+    "deadlock": (("Deadlock: thread ", *CIRCLE), "right"),
+    "long_holder": ((CIRCLE[0] + " in 'long work' for ",), "right"),
+    "join_under_lock": (("Deadlock: thread ", "'main' waits for the end of thread 'reaper'",
+                         "'reaper' waits for 'registry', held by thread 'main'"), "registry"),
+    "long_join": (("'main' waits for the end of thread 'reaper' in 'long work' for ",),
+                  "the end of a thread at std::thread::join"),
+}
 
 # Those of planted.py are Python's.
 with open(os.path.join(os.path.dirname(PYTHON), "planted.cc"), encoding="utf-8") as source:
@@ -81,7 +98,7 @@ def read_log(path):
                 _, by, within, how = event["numbers"]
                 assert name.startswith("wait for "), name
                 waits[name[len("wait for "):]].append(
-                    Wait(event["start"], event["end"], how % TIMED_OUT, how >= TIMED_OUT,
+                    Wait(event["start"], event["end"], how % TIMED_OUT, bool(how & TIMED_OUT),
                          lanes.get(by) if by else None, sites[within][0] if within else None,
                          event["depth"] > 0))
             elif event["kind"] == 1:
@@ -142,31 +159,29 @@ class WaitsTest(unittest.TestCase):
         path, = glob.glob(os.path.join(self.home, program, "*.pplog"))
         return path
 
-    def names_who_waits(self, run, program, words, first):
+    def names_who_waits(self, run, words):
         child, said = self.stuck(run, words[0], "--least", "1ms")
         for text in words:
             self.assertIn(text, said)
-        self.assertEqual(program == "deadlock", "Deadlock" in said)
+        self.assertEqual(len(words) > 1, "Deadlock" in said)
         live = subprocess.run([TOOL, "top", "--once", "--every", "100ms", str(child)],
                               env=self.env, stdout=subprocess.PIPE, text=True, timeout=SECONDS,
                               check=True).stdout
-        self.assertIn(first, live)
+        for text in words:
+            self.assertIn(text, live)
 
     def hangs(self, program):
         """That `stuck` and `top` name who waits for whom."""
-        circle = ("'worker 0' waits for 'right', held by thread 'worker 1'",
-                  "'worker 1' waits for 'left', held by thread 'worker 0'")
-        words = (("Deadlock: thread ", *circle) if program == "deadlock" else
-                 (circle[0] + " in 'long work' for ",))
+        words, thing = HANGS[program]
         run, logs = self.start(program, "--waits")
         with run:
             try:
-                self.names_who_waits(run, program, words, circle[0])
+                self.names_who_waits(run, words)
             finally:
                 subprocess.run(["pkill", "-KILL", "-P", str(run.pid)], check=True)
             run.communicate(timeout=SECONDS)
         waits, _ = read_log(os.path.join(logs, os.listdir(logs)[0]))
-        self.assertIn("right", waits)
+        self.assertIn(thing, waits)
 
     def test_what_a_time_ends_is_ended_by_nobody(self):
         waits, _ = self.log("lost_wake_up")
@@ -302,10 +317,11 @@ class WaitsTest(unittest.TestCase):
             with open(config, "w", encoding="utf-8") as file:
                 file.write("waits: %s\n" % value)
             log, = glob.glob(self.record("pipe", "-c", config) + "/*.pplog")
-            rows = json.loads(self.tool("sql", "-f", "json", log, "SELECT COUNT(*) FROM site s JOIN"
-                                        " host_range r ON r.site = s.id WHERE s.category = 'Idle'"
-                                        " AND s.name = 'wait for read'"))["rows"]
-            self.assertEqual(is_there, rows[0][0] > 0)
+            rows = json.loads(self.tool("sql", "-f", "json", log, "SELECT DISTINCT s.name FROM site s"
+                                        " JOIN host_range r ON r.site = s.id"
+                                        " WHERE s.category = 'Idle'"))["rows"]
+            calls = {"wait for " + call for call in ("read", "recv", "accept4")}
+            self.assertEqual(calls if is_there else set(), calls & {row[0] for row in rows})
             shutil.rmtree(os.path.join(self.home, "pipe"))
 
     def tool(self, *arguments):
@@ -341,6 +357,9 @@ class WaitsTest(unittest.TestCase):
         self.assertEqual(want.names, limit["names"][:len(want.names)], limit)
         if want.verdict:
             self.assertEqual(want.verdict, limit["verdict"], limit)
+            lock, = [one for one in limit["servers"] if one["kind"] == "lock"]
+            self.assertEqual((want.thing, want.where), (lock["name"], lock["stages"][0]["name"]))
+        self.assertEqual(program == "inversion", b"Priority inversion" in self.tool(self.path(program)))
 
     def does_not_wait(self, program):
         """That its ranges lose less than a quarter of their time to such waits, and no lock is named."""
@@ -390,6 +409,7 @@ class WaitsTest(unittest.TestCase):
                         ("other_thread", self.hands_over, "same_thread"),
                         ("openmp", self.goes_past, "no_openmp"),
                         ("deadlock", self.hangs, "long_holder"),
+                        ("join_under_lock", self.hangs, "long_join"),
                         ("fork_held", self.forks, "fork_free")]]
 
     def test_planted_waits_are_named(self):

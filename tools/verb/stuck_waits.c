@@ -76,6 +76,10 @@ uint32_t ppi_stuck_holder(const ppi_forensics *found,
 
 // ---- words ----
 
+static bool is_join(const ppi_open_item *wait) {
+  return PPI_WAIT_KIND(wait->waits_how) == PPI_WAIT_JOIN;
+}
+
 static void put_thread(const ppi_forensics *found, uint32_t tid,
                        ppi_page *page) {
   const ppi_open_item *inner = innermost(found, tid);
@@ -100,9 +104,12 @@ void ppi_stuck_put_time(ppi_page *page, uint64_t ns) {
 static void put_wait(const ppi_forensics *found, const ppi_open_item *wait,
                      ppi_page *page) {
   put_thread(found, wait->tid, page);
-  ppi_tool_put(
-      page, " waits for '%s', held by ",
-      ppi_wait_object(name_of(found, PPROF_DEFINITION_SITE, wait->site)));
+  if (is_join(wait))
+    ppi_page_text(page, " waits for the end of ");
+  else
+    ppi_tool_put(
+        page, " waits for '%s', held by ",
+        ppi_wait_object(name_of(found, PPROF_DEFINITION_SITE, wait->site)));
   put_thread(found, wait->waits_for, page);
 }
 
@@ -116,12 +123,19 @@ size_t ppi_stuck_deadlocks(const ppi_forensics *found, ppi_page *page) {
     num++;
     ppi_page_text(page, "Deadlock: ");
     const ppi_open_item *at = first;
+    bool has_join = false;
     do {
       if (at != first) ppi_page_text(page, "; ");
       put_wait(found, at, page);
+      has_join |= is_join(at);
       at = next_wait(found, at);
     } while (at && at != first);
-    ppi_page_text(page, ". Take these locks in one order everywhere\n");
+    const char *next =
+        has_join ? "Wait for a thread's end without the locks that it needs"
+        : next_wait(found, first) == first
+            ? "A thread that has this lock cannot take it again"
+            : "Take these locks in one order everywhere";
+    ppi_page_format(page, ". %s\n", next);
   }
   return num;
 }

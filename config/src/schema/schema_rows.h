@@ -108,7 +108,7 @@ ROW("waits", MAP, NULL, 1, 0, NULL, AT(waits),
     " `pprof-report run --waits`.", RELOADS)
 KEY("waits.io", BOOL, "false", 0, 0, NULL, idle_waits,
     "Whether waits for outside events are recorded, too, with category"
-    " Idle: `poll`, `epoll_wait`, `select`, `accept`, `read` of pipes and"
+    " Idle: `poll`, `epoll_wait`, `select`, `accept`, input of pipes and"
     " sockets.", RELOADS)
 ROW("names", MAP, NULL, 0, 0, NULL, 0,
     "More than 32 names that differ only in numbers become one row: `decode"

@@ -22,21 +22,20 @@
 #include "spool/spool.h"
 #include "spool/spool_read.h"
 
-// The OS thread for which a wait waits; 0: unknown. The wait is `frame`, at
-// `depth` of the lane at `offset` of the file. Only for ranges of category
+// The thread for which a wait waits, and the wait's kind. The wait is `frame`,
+// at `depth` of the lane at `offset` of the file. Only for ranges of category
 // Wait.
-static inline uint32_t ppi_forensics_waits_for(int fd, const ppi_lane *lane,
-                                               const ppi_frame *frame,
-                                               uint64_t offset,
-                                               uint32_t depth) {
+static void put_waits_for(int fd, const ppi_lane *lane, const ppi_frame *frame,
+                          uint64_t offset, uint32_t depth, ppi_open_item *out) {
   pprof_numbers numbers = {0};
   uint64_t at = offset + (uint64_t)lane->frames_at +
                 offsetof(ppi_deep_stack, numbers) + depth * sizeof numbers;
-  if (!(frame->flags & PPI_FRAME_NUMBERS) ||
-      pread(fd, &numbers, sizeof numbers, (off_t)at) != sizeof numbers ||
-      numbers.num != PPI_WAIT_NUMBERS)
-    return 0;
-  return (uint32_t)numbers.values[PPI_WAIT_BY];
+  bool has_some =
+      frame->flags & PPI_FRAME_NUMBERS &&
+      pread(fd, &numbers, sizeof numbers, (off_t)at) == sizeof numbers &&
+      numbers.num == PPI_WAIT_NUMBERS;
+  out->waits_for = has_some ? (uint32_t)numbers.values[PPI_WAIT_BY] : 0;
+  out->waits_how = has_some ? (uint32_t)numbers.values[PPI_WAIT_HOW] : 0;
 }
 
 #define LOOK_TRIES 200
@@ -203,7 +202,7 @@ static void list_lane(look *self, const lane_copy *copy, uint64_t offset,
     item.depth = i;
     item.flow = frame->num_flows ? frame->flow : 0;
     item.start_ns = ppi_scale_ns(&self->scale, frame->start);
-    item.waits_for = ppi_forensics_waits_for(self->fd, lane, frame, offset, i);
+    put_waits_for(self->fd, lane, frame, offset, i, &item);
     add_item(self, &item);
     any = true;
   }

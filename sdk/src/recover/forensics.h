@@ -34,6 +34,7 @@ typedef struct ppi_open_item {
   uint32_t depth;
   uint64_t flow;       // the first one; 0: none
   uint32_t waits_for;  // of a wait: the OS thread that it waits for; 0: unknown
+  uint32_t waits_how;  // of a wait: its kind, PPI_WAIT_KIND
   // On the run's clock. FINISHED and LANE_LAST have the device's own times, the
   // others only a start.
   uint64_t start_ns, end_ns;
