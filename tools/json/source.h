@@ -20,6 +20,7 @@ typedef struct ppi_source {
   uint64_t hash[2];   // hash of the bytes handed out
   int error_number;   // of a failed read
   z_stream stream;
+  void *gunzip;             // igzip's state; NULL: zlib inflates
   unsigned char *in, *out;  // a block each; `in` for gzip alone
 } ppi_source;
 

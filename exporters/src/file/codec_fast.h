@@ -17,7 +17,7 @@ PPROF_BEGIN_C_
 typedef enum ppi_codec_library {
   PPI_CODEC_ZLIB_ONLY,
   PPI_CODEC_LIBDEFLATE,
-  PPI_CODEC_IGZIP  // of ISA-L; writes only
+  PPI_CODEC_IGZIP  // of ISA-L; writes zlib's format, reads gzip's
 } ppi_codec_library;
 
 // The fastest library that this machine has and `limit` allows.
@@ -42,6 +42,15 @@ size_t ppi_fast_deflate_part(void *deflater, const void *bytes, size_t len,
 // the bytes in front; at the start 0 for CRC-32, 1 for Adler-32.
 uint32_t ppi_fast_crc32(uint32_t before, const void *bytes, size_t len);
 uint32_t ppi_fast_adler32(uint32_t before, const void *bytes, size_t len);
+
+// Inflates gzip piece by piece by igzip, as zlib's inflate does, with the same
+// answers. NULL: igzip is missing, or there is no memory.
+struct z_stream_s;
+void *ppi_fast_gunzip_create(void);
+void ppi_fast_gunzip_destroy(void *gunzip);
+int ppi_fast_gunzip(void *gunzip, struct z_stream_s *stream);
+// Begins the next member.
+void ppi_fast_gunzip_reset(void *gunzip);
 
 // Inflaters of libdeflate.
 void *ppi_fast_inflater_create(void);
