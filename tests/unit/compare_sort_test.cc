@@ -12,6 +12,9 @@ namespace {
 void ExpectSorted(std::vector<float> values) {
   std::vector<float> scratch(values.size()), want = values;
   std::sort(want.begin(), want.end());
+  std::shuffle(values.begin(), values.end(), std::mt19937(2));
+  for (size_t i = 0; i < want.size(); i += want.size() / 50 + 1)
+    EXPECT_EQ(ppi_nth_sample(values.data(), values.size(), i), want[i]) << i;
   ppi_sort_samples(values.data(), scratch.data(), values.size());
   EXPECT_EQ(want, values);
 }

@@ -36,6 +36,14 @@ static double level_at(const float *sorted, size_t n, double share) {
   return rank > (double)n ? INFINITY : sorted[(size_t)rank - 1];
 }
 
+// The same of samples in any order.
+static double level_in(const float *values, size_t n, double share) {
+  double rank = rank_of(n, share);
+  if (rank < 1) return 0;
+  return rank > (double)n ? INFINITY
+                          : ppi_nth_sample(values, n, (size_t)rank - 1);
+}
+
 static double mean_of(const ppi_runs *runs, size_t n) {
   double sum = 0;
   for (size_t i = 0; i < n; i++) sum += runs->values[i];
@@ -54,10 +62,7 @@ ppi_estimate ppi_estimate_of(const ppi_runs *runs, ppi_metric metric) {
   double share = ppi_metric_share(metric);
   if (n == 0) return (ppi_estimate){.n = 0};
   if (share == 0) return (ppi_estimate){.n = n, .value = mean_of(runs, n)};
-  float *sorted = sorted_of(runs, n);
-  double value = level_at(sorted, n, share);
-  ppi_free(sorted);
-  return (ppi_estimate){.n = n, .value = value};
+  return (ppi_estimate){.n = n, .value = level_in(runs->values, n, share)};
 }
 
 static ppi_series series_of(const ppi_ratio_side *side, ppi_metric metric,
@@ -116,12 +121,9 @@ static void add_range(const float *values, size_t n, double *range) {
   double low = INFINITY, high = 0;
   for (size_t i = 0; i < num; i++) {
     size_t begin = i * n / num, end = (i + 1) * n / num;
-    const size_t len = end - begin;
-    const ppi_runs part = {values + begin, &len, 1};
-    float *sorted = sorted_of(&part, len);
-    low = PPI_MIN(low, level_at(sorted, len, 0.5));
-    high = PPI_MAX(high, level_at(sorted, len, 0.5));
-    ppi_free(sorted);
+    double median = level_in(values + begin, end - begin, 0.5);
+    low = PPI_MIN(low, median);
+    high = PPI_MAX(high, median);
   }
   if (num && low > 0) *range = PPI_MAX(*range, log(high / low));
 }

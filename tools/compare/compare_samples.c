@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "cli/say.h"
+#include "event/columns.h"
 #include "report/figures/machine.h"
 #include "report/figures/sum.h"
 #include "report/report.h"
@@ -314,10 +315,9 @@ static ppi_compare_stage *stage_of(ppi_samples *samples, uint32_t site,
   return &samples->stages[*place - 1];
 }
 
-static void add_call(ppi_samples *samples, const pprof_event *event) {
+static void add_call(ppi_samples *samples, const pprof_event *event,
+                     uint64_t start, uint64_t end) {
   bool on_device = event->kind == PPROF_KIND_DEVICE_RANGE;
-  uint64_t start = on_device ? event->device_start_ns : event->start_ns;
-  uint64_t end = on_device ? event->device_end_ns : event->end_ns;
   ppi_compare_stage *stage = stage_of(samples, event->site, on_device);
   if (event->flags & (PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED))
     stage->num_cut++;
@@ -326,9 +326,7 @@ static void add_call(ppi_samples *samples, const pprof_event *event) {
 }
 
 static bool is_timed(const pprof_event *event) {
-  if (event->kind == PPROF_KIND_RANGE) return true;
-  return event->kind == PPROF_KIND_DEVICE_RANGE &&
-         !(event->flags & PPROF_FLAG_NO_DEVICE_TIME) && event->device_end_ns;
+  return !(event->flags & PPROF_FLAG_NO_DEVICE_TIME) && event->device_end_ns;
 }
 
 static void take_counter(ppi_samples *samples, const pprof_event *event) {
@@ -341,13 +339,35 @@ static void take_counter(ppi_samples *samples, const pprof_event *event) {
                              samples->sites[event->site].name, event);
 }
 
+static void take_event(ppi_samples *samples, const pprof_event *event) {
+  bool is_ours = is_known(samples, event->site);
+  if (event->kind == PPROF_KIND_RANGE && is_ours)
+    add_call(samples, event, event->start_ns, event->end_ns);
+  else if (event->kind == PPROF_KIND_DEVICE_RANGE && is_ours && is_timed(event))
+    add_call(samples, event, event->device_start_ns, event->device_end_ns);
+  else if (event->kind == PPROF_KIND_COUNTER)
+    take_counter(samples, event);
+}
+
+// Of a range, a row of columns has the times.
+static bool take_row(ppi_samples *samples, const ppi_columns *columns,
+                     const ppi_column_row *row) {
+  const pprof_event *event =
+      row->is_whole ? NULL : &columns->shapes[row->at].event;
+  if (!event || event->kind != PPROF_KIND_RANGE ||
+      !is_known(samples, event->site))
+    return false;
+  add_call(samples, event, row->start_ns, row->end_ns);
+  return true;
+}
+
 static pprof_status samples_events(pprof_sink *sink, const pprof_batch *batch) {
+  const ppi_columns *columns = ppi_columns_of(batch);
   for (size_t i = 0; i < batch->num_events; i++) {
-    const pprof_event *event = pprof_batch_at(batch, i);
-    if (is_timed(event) && is_known(samples_of(sink), event->site))
-      add_call(samples_of(sink), event);
-    if (event->kind == PPROF_KIND_COUNTER)
-      take_counter(samples_of(sink), event);
+    pprof_event room;
+    if (columns && take_row(samples_of(sink), columns, &columns->rows[i]))
+      continue;
+    take_event(samples_of(sink), ppi_batch_at(batch, i, &room));
   }
   pprof_sink *also = report_sink(samples_of(sink));
   return also ? also->events(also, batch) : PPROF_STATUS_OK;
@@ -442,7 +462,7 @@ static pprof_status samples_finish(pprof_sink *sink,
 }
 
 void ppi_samples_init(ppi_samples *samples, size_t num_warm) {
-  *samples = (ppi_samples){.base = {.size = sizeof(pprof_sink),
+  *samples = (ppi_samples){.base = {.size = sizeof(pprof_sink) | PPI_IN_COLUMNS,
                                     .begin = samples_begin,
                                     .define = samples_define,
                                     .events = samples_events,

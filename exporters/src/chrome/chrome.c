@@ -15,6 +15,7 @@
 #include "base/uncancelled.h"
 #include "chrome/chrome_rows.h"
 #include "chrome/chrome_write.h"
+#include "event/columns.h"
 #include "event/event.h"
 #include "event/recorded_wait.h"
 #include "file/program.h"
@@ -127,21 +128,64 @@ static pprof_status keep_failure(ppi_chrome_writer *writer,
   return writer->out.status;
 }
 
+static pprof_status add_event(ppi_chrome_writer *writer,
+                              const pprof_event *event, uint32_t batch_lane) {
+  writer->num_too_much +=
+      event->numbers && event->numbers->full_name == PPROF_NAME_TOO_MUCH;
+  switch (event->kind) {
+    case PPROF_KIND_RANGE:
+      return add_range(writer, event, batch_lane);
+    case PPROF_KIND_DEVICE_RANGE:
+      return add_device_range(writer, event);
+    case PPROF_KIND_MARK:
+    case PPROF_KIND_COUNTER:
+      return add_point(writer, event);
+    default:
+      return PPROF_STATUS_OK;
+  }
+}
+
+// The slice of a row that differs from others of its shape by its times alone;
+// NULL: the row is no such one. It lasts until the next call.
+static ppi_chrome_slice *slice_of_row(ppi_chrome_writer *writer,
+                                      const ppi_columns *columns, size_t i) {
+  const ppi_column_row *row = &columns->rows[i];
+  if (row->is_whole) return NULL;
+  const pprof_event *event = &columns->shapes[row->at].event;
+  if (event->kind != PPROF_KIND_RANGE || event->numbers ||
+      event->flags & PPROF_FLAG_ASYNC || event->lane != columns->batch.lane)
+    return NULL;
+  ppi_chrome_slice *slice = &writer->of_shapes[row->at];
+  if (!slice->is_made) {
+    *slice = host_side(writer, event);
+    slice->is_made = true;
+  }
+  slice->start_ns = row->start_ns;
+  slice->end_ns = row->end_ns;
+  return slice;
+}
+
+static bool begin_shapes(ppi_chrome_writer *writer,
+                         const ppi_columns *columns) {
+  if (!PPI_ROOM(writer->of_shapes, writer->of_shapes_capacity,
+                columns->num_shapes + 1))
+    return false;
+  memset(writer->of_shapes, 0, columns->num_shapes * sizeof *writer->of_shapes);
+  return true;
+}
+
 static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  const ppi_columns *columns = ppi_columns_of(batch);
   writer->num_unchecked += batch->num_events;
+  if (columns && !begin_shapes(writer, columns))
+    return keep_failure(writer, PPROF_STATUS_NO_MEMORY);
   for (size_t i = 0; i < batch->num_events; i++) {
-    const pprof_event *event = pprof_batch_at(batch, i);
-    pprof_status status = PPROF_STATUS_OK;
-    writer->num_too_much +=
-        event->numbers && event->numbers->full_name == PPROF_NAME_TOO_MUCH;
-    if (event->kind == PPROF_KIND_RANGE)
-      status = add_range(writer, event, batch->lane);
-    else if (event->kind == PPROF_KIND_DEVICE_RANGE)
-      status = add_device_range(writer, event);
-    else if (event->kind == PPROF_KIND_MARK ||
-             event->kind == PPROF_KIND_COUNTER)
-      status = add_point(writer, event);
+    pprof_event room;
+    ppi_chrome_slice *slice = columns ? slice_of_row(writer, columns, i) : NULL;
+    pprof_status status =
+        slice ? ppi_chrome_rows_nest(writer, batch->lane, slice)
+              : add_event(writer, ppi_batch_at(batch, i, &room), batch->lane);
     if (status != PPROF_STATUS_OK) return keep_failure(writer, status);
   }
   return writer->out.status;
@@ -360,6 +404,7 @@ static void chrome_destroy(pprof_sink *sink) {
   drop_part(writer);
   ppi_disk_destroy(writer->disk);
   ppi_chrome_out_clear(&writer->out);
+  ppi_free(writer->of_shapes);
   ppi_free(writer->shifts_ns);
   ppi_free(writer->pids);
   ppi_free(writer->path);
@@ -370,7 +415,7 @@ static ppi_chrome_writer *create_writer(void) {
   ppi_chrome_writer *writer = ppi_alloc(sizeof *writer);
   if (!writer) return NULL;
   writer->base = (pprof_sink){
-      .size = sizeof(pprof_sink),
+      .size = sizeof(pprof_sink) | PPI_IN_COLUMNS,
       .begin = chrome_begin,
       .define = chrome_define,
       .events = chrome_events,

@@ -82,6 +82,7 @@ typedef struct ppi_chrome_slice {
   uint32_t attributes;  // of a device side: how it was launched; 0: not known
   bool is_step, has_queue, has_device_error, is_timed, is_async, is_submission;
   bool has_arrow;  // from the range that launched it
+  bool is_made;    // of a shape
 } ppi_chrome_slice;
 
 typedef enum ppi_chrome_kind {
@@ -140,6 +141,8 @@ typedef struct ppi_chrome_writer {
   uint32_t num_lanes_left;  // the lanes of these rows
   uint64_t *tids;           // bits: given to rows
   size_t num_tids, tids_capacity;
+  ppi_chrome_slice *of_shapes;  // of the batch of columns, made when met
+  size_t of_shapes_capacity;
   ppi_chrome_flows flows;
   uint64_t num_buffered, next_order, num_not_finite;
   uint64_t num_too_much;       // names that were asked for in full, and are not
