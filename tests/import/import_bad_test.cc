@@ -168,42 +168,6 @@ TEST(ImportBadTest, DeliversWhatStandsBeforeDamageInGzip) {
   EXPECT_EQ(checksum.run().events.size(), 7u);
 }
 
-// What zlib inflates of it: all that stands in front of the damage.
-std::string Inflated(const std::string &packed, size_t room) {
-  std::string out(room, '\0');
-  z_stream stream = {};
-  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
-  stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
-  stream.avail_in = static_cast<uInt>(packed.size());
-  stream.next_out = reinterpret_cast<Bytef *>(&out[0]);
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_NE(inflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(out.size() - stream.avail_out);
-  inflateEnd(&stream);
-  return out;
-}
-
-// Of several blocks, whichever library inflates them first.
-TEST(ImportBadTest, DamageInGzipCostsNoByteInFrontOfIt) {
-  std::string text = "[";
-  for (int i = 0; i < 20000; i++)
-    text += Range("a" + std::to_string(i * 7919 % 5000),
-                  "\"ts\":" + std::to_string(10 * i) + ",\"dur\":5") +
-            ",\n";
-  const std::string whole = Gzip(text);
-  for (size_t place :
-       {whole.size() / 9, whole.size() / 2, whole.size() - 900}) {
-    std::string damaged = whole;
-    for (size_t i = 0; i < 40; i++) damaged[place + i] = '\xff';
-    Imported cut(false), plain(false);
-    cut.Read(damaged);
-    plain.Read(Inflated(damaged, text.size()));
-    EXPECT_EQ(cut.status, PPROF_STATUS_CORRUPT);
-    EXPECT_GT(cut.run().Total("recorded"), 1000u);
-    EXPECT_EQ(cut.run().Total("recorded"), plain.run().Total("recorded"));
-  }
-}
-
 TEST(ImportBadTest, RefusesWhatIsNoTrace) {
   const char *const cases[] = {"",
                                "  \n ",
