@@ -171,13 +171,13 @@ TEST(ImportOwnTest, ReadsHowFarARunCame) {
 TEST(ImportOwnTest, ListsWhatIsOpenAtACheckpoint) {
   const std::string place = ",\"cat\":\"Inference\",\"pid\":4,\"tid\":44,";
   std::string text = kOwnHead;
-  for (int i = 0; i < 100000; i++)
+  for (int i = 0; i < 100010; i++)
     text += "{\"ph\":\"X\",\"name\":\"inner\"" + place +
             "\"ts\":" + std::to_string(i + 1) +
             ".000,\"dur\":0.500,\"args\":{\"depth\":1}},\n";
   text +=
       "{\"ph\":\"M\",\"name\":\"checkpoint\",\"pid\":4,\"tid\":0,\"args\":{"
-      "\"time_ns\":100001000}},\n"
+      "\"time_ns\":100011000}},\n"
       "{\"ph\":\"X\",\"name\":\"outer\"" +
       place +
       "\"ts\":0.500,\"dur\":200000.000,\"args\":{\"window\":0,\"flows\":"
@@ -185,7 +185,7 @@ TEST(ImportOwnTest, ListsWhatIsOpenAtACheckpoint) {
   Imported trace;
   trace.Read(text);
   ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
-  EXPECT_EQ(trace.run().checkpoints, std::vector<uint64_t>{100001000});
+  EXPECT_EQ(trace.run().checkpoints, std::vector<uint64_t>{100011000});
   EXPECT_EQ(trace.run().The("outer").flows,
             (std::vector<uint64_t>{1, 2, 3, 4, 5}));
 }
@@ -221,6 +221,18 @@ TEST(ImportOwnTest, ReadsARangeOnNoStream) {
   EXPECT_EQ(infer.event.kind, uint32_t{PPROF_KIND_DEVICE_RANGE});
   EXPECT_EQ(infer.event.stream, 0u);
   EXPECT_EQ(infer.device, "");
+}
+
+// Its number is no name's.
+TEST(ImportOwnTest, ReadsAWindowOfAnyNumber) {
+  Imported trace;
+  trace.Read(kOwnHead +
+             std::string("{\"ph\":\"i\",\"s\":\"p\",\"name\":"
+                         "\"window 4000000000 opens\",\"cat\":\"window\","
+                         "\"ts\":1.000,\"pid\":4,\"tid\":4}],\n"
+                         "\"otherData\":{\"shift_ns\":0}}"));
+  ASSERT_EQ(trace.status, PPROF_STATUS_OK) << trace.message;
+  EXPECT_EQ(trace.run().windows, (std::vector<uint64_t>{1000, 1000}));
 }
 
 // A run that died while its trace was written leaves no table of its streams.

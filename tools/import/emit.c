@@ -171,7 +171,7 @@ uint32_t ppi_emitter_row_lane(ppi_emitter *emit, uint32_t row_id) {
   const ppi_places *places = &emit->importer->places;
   char text[PPI_MAX_PLACE_NAME + 16] = "";
   if (row_id == PPI_NO_PLACE) return 0;
-  if (emit->row_lanes[row_id]) return emit->row_lanes[row_id];
+  if (emit->row_lanes[row_id]) return emit->row_lanes[row_id] - 1;
   const ppi_row *row = &places->rows[row_id];
   const char *name = thread_name(places, row);
   if (row->is_python)
@@ -181,8 +181,9 @@ uint32_t ppi_emitter_row_lane(ppi_emitter *emit, uint32_t row_id) {
     snprintf(text, sizeof text, "%s", name);
   else if (row->number != row->key)
     snprintf(text, sizeof text, "thread %" PRId64, (int64_t)row->key);
-  emit->row_lanes[row_id] = ppi_emitter_lane(emit, row->number, text);
-  return emit->row_lanes[row_id];
+  uint32_t lane = ppi_emitter_lane(emit, row->number, text);
+  emit->row_lanes[row_id] = lane + 1;
+  return lane;
 }
 
 uint32_t ppi_emitter_device_lane(ppi_emitter *emit, uint32_t device_id) {

@@ -32,7 +32,7 @@ typedef struct ppi_emitter {
   ppi_emitter_slot *slots;
   uint64_t *next_seq;  // by lane
   size_t num_lanes, lanes_capacity;
-  uint32_t *row_lanes;                                // by row; 0: none yet
+  uint32_t *row_lanes;                                // by row, + 1; 0: none
   uint32_t *device_lanes;                             // by device
   unsigned char *defined_sites, *defined_attributes;  // bits
   size_t defined_sites_capacity;
@@ -93,6 +93,7 @@ typedef struct ppi_open {
   // By stack: the site of its name in the trace, and the stack for ranges
   // inside it, + 1; 0: each has its own.
   uint32_t base_site, stack;
+  ppi_own_event *own;  // of our own traces; NULL: no words
 } ppi_open;
 
 // An open Python function, and the stack of its calls (callers.c).
@@ -152,4 +153,5 @@ typedef struct ppi_sweeper {
   ppi_forward *forwards;    // made when first needed
   pprof_event *listed;
   size_t listed_capacity;
+  ppi_own_run own;
 } ppi_sweeper;

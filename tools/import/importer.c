@@ -26,6 +26,7 @@ static int rank_of(const ppi_record *record) {
     case PPI_RECORD_RANGE:
     case PPI_RECORD_UNENDED:
       return 1;
+    case PPI_RECORD_POINT_WORD:
     case PPI_RECORD_MARK:
     case PPI_RECORD_COUNTER:
     case PPI_RECORD_FLOW:
@@ -63,12 +64,6 @@ static int compare_arrows(const void *left, const void *right) {
   return (a->id > b->id) - (a->id < b->id);
 }
 
-// The parts of an event stay together.
-static int compare_own(const void *left, const void *right) {
-  const ppi_own_record *a = left, *b = right;
-  return (a->order > b->order) - (a->order < b->order);
-}
-
 static const struct {
   size_t at, record_size, memory;
   ppi_sort_compare compare;
@@ -86,8 +81,6 @@ static const struct {
     SORTER(by_arrow, ppi_device_record, OTHER_MEMORY, compare_devices),
     SORTER(without_id, ppi_device_record, OTHER_MEMORY, compare_devices),
     SORTER(placed, ppi_device_record, OTHER_MEMORY, compare_devices),
-    SORTER(own, ppi_own_record, RECORD_MEMORY, compare_own),
-    SORTER(own_open, ppi_own_record, OTHER_MEMORY, compare_own),
 #undef SORTER
 };
 enum { NUM_SORTERS = sizeof sorters / sizeof *sorters };

@@ -90,6 +90,9 @@ const ppi_intern_item *ppi_intern_item_of(const ppi_intern *intern,
                                           uint32_t id);
 void ppi_intern_clear(ppi_intern *intern);
 
+// Keys of asynchronous ranges are told apart by the bits above these.
+#define PPI_SWEEP_KEY_BITS 13
+
 typedef enum ppi_record_kind {
   PPI_RECORD_BEGIN,
   PPI_RECORD_END,
@@ -99,7 +102,13 @@ typedef enum ppi_record_kind {
   PPI_RECORD_ASYNC_END,
   PPI_RECORD_MARK,
   PPI_RECORD_COUNTER,
-  PPI_RECORD_FLOW
+  PPI_RECORD_FLOW,
+  // Of our own traces: a window opens or closes; a checkpoint, with its time as
+  // the end; a word of the range behind it, or of the mark or counter.
+  PPI_RECORD_WINDOW,
+  PPI_RECORD_CHECKPOINT,
+  PPI_RECORD_WORD,
+  PPI_RECORD_POINT_WORD
 } ppi_record_kind;
 
 enum {
@@ -109,7 +118,8 @@ enum {
   PPI_RECORD_RESERVED = 8,       // memory: emitted when the level changes
   PPI_RECORD_IS_COARSE = 16,     // its times may be off by a microsecond
   PPI_RECORD_HAS_SEQUENCE = 32,  // of autograd, in `amount`
-  PPI_RECORD_UNTIMED = 64        // of a device: its times are unknown
+  PPI_RECORD_UNTIMED = 64,       // of a device: its times are unknown
+  PPI_RECORD_ON_STREAM = 128     // a device range of our own traces
 };
 
 typedef struct ppi_record {
@@ -117,10 +127,17 @@ typedef struct ppi_record {
   // A range's end, an async range's key, a flow's id, or the stream of a
   // begin's work.
   uint64_t end;
-  double value;
-  double amount;  // bytes; of a counter the change; of a step items
+  double value;  // of a word its bits
+  // Bytes; of a counter the change; of a step items; of a range of our own the
+  // bits of its end.
+  double amount;
+  // Of a window `attributes` is its index; of a word its place in
+  // ppi_own_members.
   uint32_t row, site, attributes;
-  uint32_t name;  // a hash, of begins and ends; 0: it has none
+  // A hash, of begins and ends; 0: it has none. Of our own traces the depth, of
+  // a window 1 if it opens.
+  uint32_t name;
+  uint32_t marks;  // PPROF_FLAG_..., as the trace states them
   uint16_t process;
   uint8_t kind, flags;
 } ppi_record;
@@ -263,9 +280,7 @@ typedef struct ppi_importer {
   // name.
   uint64_t most_over;
   uint32_t site_over;
-  // Our own traces: events, those that were open at a checkpoint, categories,
-  // and the facts that the parser fills.
-  ppi_sorter own, own_open;
+  // Our own traces: categories, and the facts that the parser fills.
   ppi_intern own_categories;
   ppi_own_facts *facts;
   int64_t min_ns, max_ns;  // of all emitted events

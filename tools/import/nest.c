@@ -68,6 +68,7 @@ static pprof_event event_of(const ppi_sweeper *sweeper,
   bool has_flops = record->flags & PPI_RECORD_HAS_FLOPS;
   pprof_event event = {.start_ns = ppi_emitter_ns(&sweeper->emit, record->time),
                        .kind = PPROF_KIND_RANGE,
+                       .flags = record->marks,
                        .site = record->site,
                        .attributes = record->attributes};
   event.end_ns = event.start_ns;
@@ -81,6 +82,21 @@ static pprof_event event_of(const ppi_sweeper *sweeper,
   if (has_flops) work->flops = record->value;
   event.work = work;
   return event;
+}
+
+// Our own traces state the depth of a range.
+static uint32_t depth_of(const ppi_sweeper *sweeper, const ppi_record *record,
+                         uint32_t depth) {
+  return sweeper->importer->header.is_own ? record->name : depth;
+}
+
+static void put_event(ppi_sweeper *sweeper, const ppi_open *open,
+                      pprof_event *event) {
+  uint32_t lane = event->lane;
+  if (sweeper->importer->header.is_own)
+    lane = ppi_own_complete(sweeper, open, event);
+  ppi_emitter_event(&sweeper->emit, lane, event);
+  ppi_free(open->own);
 }
 
 // A range that ends before its begin becomes empty. Behind all other ranges it
@@ -101,12 +117,12 @@ static void emit_range(ppi_sweeper *sweeper, ppi_open *open, uint32_t depth,
   pprof_event event = event_of(sweeper, &open->record, &work);
   event.end_ns = ppi_emitter_ns(&sweeper->emit, open->record.end);
   event.lane = ppi_emitter_row_lane(&sweeper->emit, open->record.row);
-  event.depth = depth;
+  event.depth = depth_of(sweeper, &open->record, depth);
   event.flags |= flags;
   event.num_flows = take_flows(sweeper, open, flows);
   event.flows = event.num_flows > 0 ? flows : NULL;
   take_invalid(sweeper, &open->record, &event);
-  ppi_emitter_event(&sweeper->emit, event.lane, &event);
+  put_event(sweeper, open, &event);
 }
 
 static void emit_point(ppi_sweeper *sweeper, const ppi_record *record,
@@ -115,8 +131,10 @@ static void emit_point(ppi_sweeper *sweeper, const ppi_record *record,
   pprof_event event = event_of(sweeper, record, &work);
   event.kind = kind;
   event.flags |= flags;
+  event.depth = depth_of(sweeper, record, 0);
   event.lane = ppi_emitter_row_lane(&sweeper->emit, record->row);
-  ppi_emitter_event(&sweeper->emit, event.lane, &event);
+  ppi_open open = {.record = *record, .own = ppi_own_next(sweeper)};
+  put_event(sweeper, &open, &event);
 }
 
 // ---- the stacks ----
@@ -288,13 +306,25 @@ static void take_flow(ppi_sweeper *sweeper, ppi_open_row *row,
 // ---- asynchronous ranges ----
 
 static uint32_t *async_bucket(ppi_sweeper *sweeper, uint64_t key) {
-  return &sweeper->async_buckets[key >> 13 & (PPI_SWEEP_BUCKETS - 1)];
+  return &sweeper->async_buckets[key >> PPI_SWEEP_KEY_BITS &
+                                 (PPI_SWEEP_BUCKETS - 1)];
+}
+
+// The end of a range of our own is in its begin.
+static void end_own(ppi_sweeper *sweeper, ppi_open *open) {
+  memcpy(&open->record.end, &open->record.amount, sizeof open->record.end);
+  emit_range(sweeper, open, 0, 0);
 }
 
 static void begin_async(ppi_sweeper *sweeper, const ppi_record *record) {
   uint32_t at = sweeper->free_async;
+  ppi_open open = {.record = *record, .own = ppi_own_next(sweeper)};
+  bool is_own = sweeper->importer->header.is_own;
   if (sweeper->num_open >= PPI_SWEEP_MAX_OPEN) {
-    skip(sweeper, PPI_SKIP_TOO_MANY_OPEN);
+    if (is_own)
+      end_own(sweeper, &open);
+    else
+      skip(sweeper, PPI_SKIP_TOO_MANY_OPEN);
     return;
   }
   if (at) {
@@ -305,7 +335,8 @@ static void begin_async(ppi_sweeper *sweeper, const ppi_record *record) {
     at = (uint32_t)++sweeper->num_async;
   }
   uint32_t *bucket = async_bucket(sweeper, record->end);
-  sweeper->async[at - 1] = (ppi_open){.record = *record, .next = *bucket};
+  open.next = *bucket;
+  sweeper->async[at - 1] = open;
   *bucket = at;
   sweeper->num_open++;
 }
@@ -320,15 +351,20 @@ static void end_async(ppi_sweeper *sweeper, const ppi_record *record) {
   uint32_t *link = async_bucket(sweeper, record->end);
   while (*link && !ends_async(sweeper, &sweeper->async[*link - 1], record))
     link = &sweeper->async[*link - 1].next;
+  bool is_own = sweeper->importer->header.is_own;
   if (!*link) {
-    count_unmatched(sweeper, record);
+    if (!is_own) count_unmatched(sweeper, record);
     return;
   }
   uint32_t at = *link;
   ppi_open *open = &sweeper->async[at - 1];
   *link = open->next;
-  ppi_import_end(sweeper->importer, &open->record, record);
-  emit_range(sweeper, open, 0, PPROF_FLAG_ASYNC);
+  if (is_own) {
+    end_own(sweeper, open);
+  } else {
+    ppi_import_end(sweeper->importer, &open->record, record);
+    emit_range(sweeper, open, 0, PPROF_FLAG_ASYNC);
+  }
   open->record.kind = PPI_RECORD_FLOW;  // free
   open->next = sweeper->free_async;
   sweeper->free_async = at;
@@ -386,6 +422,15 @@ void ppi_nest_take(ppi_sweeper *sweeper, const ppi_record *record) {
       return;
     case PPI_RECORD_FLOW:
       take_flow(sweeper, row, record);
+      return;
+    case PPI_RECORD_WINDOW:
+      ppi_own_window(sweeper, record);
+      return;
+    case PPI_RECORD_CHECKPOINT:  // taken before
+      return;
+    case PPI_RECORD_WORD:
+    case PPI_RECORD_POINT_WORD:
+      ppi_own_word(sweeper, record);
   }
 }
 
@@ -426,13 +471,17 @@ void ppi_nest_device(ppi_sweeper *sweeper, const ppi_device_record *record) {
 static void list(ppi_sweeper *sweeper, size_t *num, const ppi_open *open,
                  uint32_t depth, uint64_t time) {
   bool is_async = open->record.kind == PPI_RECORD_ASYNC_BEGIN;
+  bool is_own = sweeper->importer->header.is_own;
   pprof_work_amount work;
   pprof_event event = event_of(sweeper, &open->record, &work);
   event.work = NULL;
   event.end_ns = ppi_emitter_ns(&sweeper->emit, time);
   event.lane = ppi_emitter_row_lane(&sweeper->emit, open->record.row);
-  event.depth = depth;
-  if (is_async) event.flags |= PPROF_FLAG_ASYNC;
+  event.depth = depth_of(sweeper, &open->record, depth);
+  if (is_own)
+    ppi_own_list(sweeper, open, &event);
+  else if (is_async)
+    event.flags |= PPROF_FLAG_ASYNC;
   sweeper->listed[(*num)++] = event;
 }
 
@@ -449,7 +498,8 @@ void ppi_nest_checkpoint(ppi_sweeper *sweeper, uint64_t time) {
     for (size_t at = 0; at < sweeper->rows[i].num; at++)
       list(sweeper, &num, &sweeper->rows[i].items[at], (uint32_t)at, time);
   for (size_t i = 0; i < sweeper->num_async; i++)
-    if (sweeper->async[i].record.kind == PPI_RECORD_ASYNC_BEGIN)
+    if (sweeper->async[i].record.kind == PPI_RECORD_ASYNC_BEGIN &&
+        sweeper->async[i].record.time <= time)
       list(sweeper, &num, &sweeper->async[i], 0, time);
   ppi_emitter_checkpoint(&sweeper->emit, time, sweeper->listed, num);
 }

@@ -46,12 +46,13 @@ void ppi_own_facts_take(ppi_own_facts *facts, const ppi_json_token *token);
 size_t ppi_own_find(const ppi_own_definitions *definitions, uint32_t id);
 void ppi_own_facts_clear(ppi_own_facts *facts);
 
-// An event as it was recorded.
+// What an event has beside its record. `event` has its value, window, stream
+// and device times.
 typedef struct ppi_own_event {
   pprof_event event;
-  pprof_work_amount work;
-  pprof_numbers numbers;
-  pprof_cpu_use cpu;
+  pprof_numbers numbers;   // size 0: none
+  pprof_work_amount work;  // likewise
+  pprof_cpu_use cpu;       // likewise
   uint64_t flows[PPI_MAX_EVENT_FLOWS];
 } ppi_own_event;
 
@@ -61,6 +62,7 @@ typedef enum ppi_own_type {
   PPI_OWN_TIME,    // of the trace, 64 bits
   PPI_OWN_REAL,    // the bits of a double
   PPI_OWN_FLAG,    // no word: `at` is a PPROF_FLAG_...
+  PPI_OWN_DEPTH,   // no word: of the record
   PPI_OWN_SIDE,    // no word: the event repeats the device side of another
   PPI_OWN_FLOW,    // one of a list
   PPI_OWN_NUMBER,  // one of a list
@@ -77,19 +79,16 @@ typedef struct ppi_own_member {
 enum { PPI_OWN_FLOWS, PPI_OWN_NUMBERS };
 extern const ppi_own_member ppi_own_members[];
 
-// Kinds of records beside those of events: WINDOW has its index and 1 if it
-// opens, MORE has further words of the event before.
-enum { PPI_OWN_WINDOW = 128, PPI_OWN_CHECKPOINT, PPI_OWN_MORE };
-
-#define PPI_OWN_WORDS 4
-typedef struct ppi_own_record {
-  uint64_t key;    // `order`, or the time
-  uint64_t order;  // in the trace
-  uint64_t time, end;
-  uint32_t row, site, flags;
-  uint8_t kind, num;
-  uint8_t keys[PPI_OWN_WORDS];  // places in ppi_own_members
-  uint64_t words[PPI_OWN_WORDS];
-} ppi_own_record;
+// A run that is being swept.
+typedef struct ppi_own_run {
+  const ppi_own_facts *facts;
+  // By stream, from 1; [0] of ranges on none, the last one of the stream that
+  // has no definition. 0: not defined yet.
+  uint32_t *stream_lanes;
+  uint32_t *open;  // windows
+  size_t num_open, capacity;
+  ppi_own_event next;  // the words so far
+  bool has_words;
+} ppi_own_run;
 
 PPROF_END_C_

@@ -22,7 +22,7 @@ const ppi_own_member ppi_own_members[] = {
     [PPI_OWN_FLOWS] = {LIST, PPI_OWN_FLOW, 0},
     [PPI_OWN_NUMBERS] = {LIST, PPI_OWN_NUMBER, 0},
     {KEY("window"), PPI_OWN_SHORT, IN(event.window)},
-    {KEY("depth"), PPI_OWN_SHORT, IN(event.depth)},
+    {KEY("depth"), PPI_OWN_DEPTH, 0},
     {KEY("step"), PPI_OWN_REAL, IN(event.value)},
     {KEY("value"), PPI_OWN_REAL, IN(event.value)},
     {KEY("items"), PPI_OWN_REAL, IN(work.items)},
@@ -63,8 +63,8 @@ enum {
 
 // An event that is being taken: its record, and its words.
 typedef struct taken {
-  ppi_own_record record;
-  bool has_stream, is_side;
+  ppi_record record;
+  bool is_side;
   size_t num;
   uint8_t keys[MOST_WORDS];
   uint64_t words[MOST_WORDS];
@@ -100,7 +100,10 @@ static void take_number(ppi_importer *importer, taken *event, size_t key,
   const ppi_own_member *member = &ppi_own_members[key];
   switch (member->type) {
     case PPI_OWN_FLAG:
-      event->record.flags |= member->at;
+      event->record.marks |= member->at;
+      return;
+    case PPI_OWN_DEPTH:
+      event->record.name = (uint32_t)whole(value, UINT32_MAX);
       return;
     case PPI_OWN_SIDE:
       event->is_side = true;
@@ -109,8 +112,10 @@ static void take_number(ppi_importer *importer, taken *event, size_t key,
       put_real(event, key, value);
       return;
     case PPI_OWN_SHORT:
-      event->has_stream |= member->at == IN(event.stream);
-      put_word(event, key, whole(value, UINT32_MAX));
+      if (member->at == IN(event.stream))
+        event->record.flags |= PPI_RECORD_ON_STREAM;
+      if (value > 0 || member->at != IN(event.window))
+        put_word(event, key, whole(value, UINT32_MAX));
       return;
     case PPI_OWN_TIME:
       ppi_import_span(importer, whole(value, INT64_MAX) + PPI_RECORD_BIAS,
@@ -140,36 +145,36 @@ static void take_args(ppi_importer *importer, taken *event) {
     put_word(event, PPI_OWN_FLOWS, fields->flows[i]);
 }
 
-// Adds the event, or its further words, in records of one size.
-static void add_records(ppi_sorter *sorter, uint32_t process,
-                        const taken *event, uint64_t key) {
-  ppi_own_record record = event->record;
-  size_t at = 0;
-  record.key = key;
-  do {
-    record.num = (uint8_t)PPI_MIN(event->num - at, (size_t)PPI_OWN_WORDS);
-    memcpy(record.keys, event->keys + at, record.num);
-    memcpy(record.words, event->words + at, record.num * sizeof *record.words);
-    ppi_sorter_add(sorter, process, &record);
-    at += record.num;
-    record.kind = PPI_OWN_MORE;
-  } while (at < event->num);
+// Adds the event behind its words, which sort as it does.
+static void add(ppi_importer *importer, const taken *event,
+                ppi_record_kind kind) {
+  ppi_record record = event->record, word = event->record;
+  importer->places.processes[record.process].num_host++;
+  word.kind =
+      kind == PPI_RECORD_ASYNC_BEGIN ? PPI_RECORD_WORD : PPI_RECORD_POINT_WORD;
+  for (size_t i = 0; i < event->num; i++) {
+    word.attributes = event->keys[i];
+    memcpy(&word.value, &event->words[i], sizeof word.value);
+    ppi_sorter_add(&importer->records, word.process, &word);
+  }
+  record.kind = (uint8_t)kind;
+  ppi_import_add(importer, &record);
 }
 
-static void add_event(ppi_importer *importer, const taken *event) {
-  const ppi_own_record *record = &event->record;
-  uint32_t id = importer->places.rows[record->row].process;
-  ppi_process *process = &importer->places.processes[id];
-  importer->num_events++;
-  process->num_host++;
-  ppi_import_span(importer, record->time, record->end, PPI_TIMED_FRAME);
-  // Spans come in any order.
-  add_records(&importer->own, id, event,
-              importer->header.spans ? record->time : record->order);
-  if (record->time < process->checked &&
-      (record->kind == PPROF_KIND_RANGE ||
-       record->kind == PPROF_KIND_DEVICE_RANGE))
-    add_records(&importer->own_open, id, event, record->time);
+// Ranges begin and end by keys of their own, as the trace states how they nest.
+// They end in its order: an inner range comes before the one around it, even if
+// it ends later. Spans come in any order.
+static void add_range(ppi_importer *importer, taken *event) {
+  ppi_record *record = &event->record;
+  ppi_process *process = &importer->places.processes[record->process];
+  uint64_t end = record->end;
+  memcpy(&record->amount, &end, sizeof end);
+  record->end = importer->num_events << PPI_SWEEP_KEY_BITS;
+  add(importer, event, PPI_RECORD_ASYNC_BEGIN);
+  process->ended = PPI_MAX(process->ended, end);
+  record->time = importer->header.spans ? end : process->ended;
+  record->kind = PPI_RECORD_ASYNC_END;
+  ppi_import_add(importer, record);
 }
 
 // ---- kinds of events ----
@@ -198,9 +203,7 @@ static void take_range(ppi_importer *importer, taken *event) {
     return;
   }
   event->record.end += (uint64_t)length;
-  event->record.kind =
-      event->has_stream ? PPROF_KIND_DEVICE_RANGE : PPROF_KIND_RANGE;
-  add_event(importer, event);
+  add_range(importer, event);
 }
 
 // Takes a mark "window 3 opens".
@@ -211,10 +214,9 @@ static void take_window(ppi_importer *importer, taken *event) {
     importer->skips[PPI_SKIP_MALFORMED]++;
     return;
   }
-  event->record.kind = PPI_OWN_WINDOW;
-  put_word(event, 0, index);
-  put_word(event, 0, strcmp(importer->fields.name + end, "opens") == 0);
-  add_event(importer, event);
+  event->record.attributes = index;
+  event->record.name = strcmp(importer->fields.name + end, "opens") == 0;
+  add(importer, event, PPI_RECORD_WINDOW);
 }
 
 // Viewers would draw a line for each of these numbers in args.
@@ -223,9 +225,8 @@ static void take_counter(ppi_importer *importer, taken *event) {
   if (change->kind == PPI_SCALAR_NUMBER)
     put_real(event, ppi_own_key("bytes", 5) - 1u, ppi_scalar_number(change));
   if (importer->fields.fields[PPI_FIELD_RESERVED].kind != PPI_SCALAR_NONE)
-    event->record.flags |= PPROF_FLAG_RESERVED;
-  event->record.kind = PPROF_KIND_COUNTER;
-  add_event(importer, event);
+    event->record.marks |= PPROF_FLAG_RESERVED;
+  add(importer, event, PPI_RECORD_COUNTER);
 }
 
 static bool is_window(const ppi_scalar *cat) {
@@ -241,10 +242,11 @@ static bool number_of(const ppi_fields *fields, const char *key, double *out) {
   return false;
 }
 
-static void find_row(ppi_importer *importer, ppi_own_record *record) {
+static void find_row(ppi_importer *importer, ppi_record *record) {
   const ppi_scalar *fields = importer->fields.fields;
   uint32_t process =
       ppi_place_process(&importer->places, &fields[PPI_FIELD_PID]);
+  record->process = (uint16_t)process;
   record->row =
       ppi_place_row(&importer->places, process, &fields[PPI_FIELD_TID], false);
 }
@@ -253,9 +255,8 @@ static void take(ppi_importer *importer, char ph) {
   ppi_fields *fields = &importer->fields;
   taken event;
   int64_t start;
-  event.num = event.has_stream = event.is_side = 0;
-  event.record = (ppi_own_record){.order = importer->own.num_added,
-                                  .kind = PPROF_KIND_MARK};
+  event.num = event.is_side = 0;
+  event.record = (ppi_record){0};
   find_row(importer, &event.record);
   if (!ppi_import_ns(&fields->fields[PPI_FIELD_TS], &start) || start < 0) {
     importer->skips[PPI_SKIP_BAD_TIME]++;
@@ -273,7 +274,7 @@ static void take(ppi_importer *importer, char ph) {
   else if (ph == 'X')
     take_range(importer, &event);
   else
-    add_event(importer, &event);
+    add(importer, &event, PPI_RECORD_MARK);
 }
 
 void ppi_own_take(ppi_importer *importer, char ph) {
@@ -283,18 +284,15 @@ void ppi_own_take(ppi_importer *importer, char ph) {
     importer->skips[PPI_SKIP_UNKNOWN_KIND]++;
 }
 
+// It stands behind all ranges that the trace has before it.
 void ppi_own_checkpoint(ppi_importer *importer) {
-  ppi_own_record record = {.order = importer->own.num_added,
-                           .kind = PPI_OWN_CHECKPOINT};
+  ppi_record record = {.kind = PPI_RECORD_CHECKPOINT};
   double time;
   find_row(importer, &record);
-  if (!number_of(&importer->fields, "time_ns", &time)) return;
-  uint32_t id = importer->places.rows[record.row].process;
-  ppi_process *process = &importer->places.processes[id];
-  record.key = record.order;
-  record.time = whole(time, INT64_MAX) + PPI_RECORD_BIAS;
-  process->checked = PPI_MAX(process->checked, record.time);
-  ppi_sorter_add(&importer->own, id, &record);
+  record.time = importer->places.processes[record.process].ended;
+  if (!record.time || !number_of(&importer->fields, "time_ns", &time)) return;
+  record.end = whole(time, INT64_MAX) + PPI_RECORD_BIAS;
+  ppi_sorter_add(&importer->records, record.process, &record);
 }
 
 // ---- spans ----
@@ -322,19 +320,21 @@ void ppi_own_take_span(void *context, const ppi_span_event *span) {
                            strlen(span->name)};
   taken event;
   event.num = 0;
-  event.record = (ppi_own_record){.order = importer->own.num_added,
-                                  .time = span->start_ns + PPI_RECORD_BIAS,
-                                  .end = span->end_ns + PPI_RECORD_BIAS,
-                                  .row = row_of_span(importer, span),
-                                  .site = ppi_import_site(importer, &label),
-                                  .flags = span->flags,
-                                  .kind = (uint8_t)span->kind};
+  event.record = (ppi_record){.time = span->start_ns + PPI_RECORD_BIAS,
+                              .end = span->end_ns + PPI_RECORD_BIAS,
+                              .row = row_of_span(importer, span),
+                              .site = ppi_import_site(importer, &label),
+                              .marks = span->flags};
   put_real(&event, ppi_own_key("value", 5) - 1u, span->value);
   if (span->items > 0)
     put_real(&event, ppi_own_key("items", 5) - 1u, span->items);
   for (size_t i = 0; i < 2; i++)
     if (span->flows[i]) put_word(&event, PPI_OWN_FLOWS, span->flows[i]);
-  add_event(importer, &event);
+  if (span->kind == PPROF_KIND_RANGE)
+    add_range(importer, &event);
+  else
+    add(importer, &event,
+        span->kind == PPROF_KIND_MARK ? PPI_RECORD_MARK : PPI_RECORD_COUNTER);
 }
 
 // ---- names and facts ----

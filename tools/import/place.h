@@ -34,7 +34,7 @@ typedef struct ppi_process {
   bool has_device_rows;   // some of its rows are a device's
   bool owns_work;         // device work names it as its owner
   ppi_own_facts *facts;   // NULL: none, or not yet
-  uint64_t checked;       // of a run of our own: its last checkpoint, biased
+  uint64_t ended;         // of a run of our own: the latest end of a range
 } ppi_process;
 
 typedef struct ppi_row {

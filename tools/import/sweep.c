@@ -13,6 +13,10 @@
 static void clear_sweeper(ppi_sweeper *sweeper) {
   size_t num_rows = sweeper->importer->places.num_rows;
   for (size_t i = 0; i < num_rows; i++) ppi_free(sweeper->rows[i].items);
+  for (size_t i = 0; i < sweeper->num_async; i++)
+    if (sweeper->async[i].record.kind == PPI_RECORD_ASYNC_BEGIN)
+      ppi_free(sweeper->async[i].own);
+  ppi_own_clear(sweeper);
   ppi_callers_clear(sweeper);
   ppi_emitter_clear(&sweeper->emit);
   ppi_free(sweeper->rows);
@@ -27,7 +31,8 @@ static void clear_sweeper(ppi_sweeper *sweeper) {
 static void init_sweeper(ppi_sweeper *sweeper, ppi_importer *importer) {
   const ppi_places *places = &importer->places;
   *sweeper = (ppi_sweeper){.importer = importer};
-  sweeper->by_stack = importer->options && importer->options->by_stack;
+  sweeper->by_stack = importer->options && importer->options->by_stack &&
+                      !importer->header.is_own;
   sweeper->stacks.max_items = PPI_IMPORT_MAX_SITES;
   sweeper->stacks.max_bytes = PPI_IMPORT_MAX_NAME_BYTES;
   ppi_emitter_init(&sweeper->emit, importer);
@@ -110,13 +115,21 @@ static const ppi_record *next_record(ppi_sweeper *sweeper,
   return record;
 }
 
+// Our own traces say where all ranges so far have come; 0: not here.
+static uint64_t checkpoint_of(const ppi_sweeper *sweeper,
+                              const ppi_record *record) {
+  const ppi_trace_header *header = &sweeper->importer->header;
+  if (!header->is_own || header->spans) return record->time;
+  return record->kind == PPI_RECORD_CHECKPOINT ? record->end : 0;
+}
+
 static void sweep_merged(ppi_sweeper *sweeper, ppi_sort_merge *records,
                          ppi_sort_merge *devices) {
   const ppi_record *record = next_record(sweeper, records);
   const ppi_device_record *device = ppi_sort_merge_next(devices);
   while ((record || device) && sweeper->emit.status == PPROF_STATUS_OK) {
     bool is_record = record && (!device || record->time <= device->key);
-    keep_up(sweeper, is_record ? record->time : device->key);
+    keep_up(sweeper, is_record ? checkpoint_of(sweeper, record) : device->key);
     if (is_record) {
       ppi_nest_take(sweeper, record);
       record = next_record(sweeper, records);
@@ -151,9 +164,11 @@ static pprof_status sweep_process(ppi_importer *importer, uint32_t process,
   ppi_sort_merge_open(&records, &importer->records, is_wanted, &sweeper);
   ppi_sort_merge_open(&devices, &importer->placed, is_placed_here, &sweeper);
   ppi_emitter_begin(&sweeper.emit, &importer->places.processes[process]);
+  if (importer->header.is_own) ppi_own_begin(&sweeper);
   sweep_merged(&sweeper, &records, &devices);
   if (!importer->spill.error_number) {
     ppi_nest_finish(&sweeper);
+    if (importer->header.is_own) ppi_own_finish(&sweeper);
     finish_run(&sweeper, before, process == main_process);
   }
   pprof_status status = sweeper.emit.status;
@@ -180,9 +195,7 @@ static pprof_status sweep_all(ppi_importer *importer, uint32_t main_process) {
     }
     if (next == PPI_NO_PLACE) break;
     is_done[next] = true;
-    status = importer->header.is_own
-                 ? ppi_own_sweep(importer, next, of_trace, next == main_process)
-                 : sweep_process(importer, next, main_process, of_trace);
+    status = sweep_process(importer, next, main_process, of_trace);
   }
   return status;
 }
@@ -217,10 +230,8 @@ pprof_status ppi_sweep(ppi_importer *importer) {
   add_process(importer);
   take_facts(importer);
   choose_clock(importer);
-  ppi_sorter_finish(&importer->own);
-  ppi_sorter_finish(&importer->own_open);
   ppi_sorter_finish(&importer->records);
-  ppi_devices_take(importer);
+  if (!importer->header.is_own) ppi_devices_take(importer);
   ppi_place_number(&importer->places);
   uint32_t main_process = find_main(&importer->places);
   importer->skips[PPI_SKIP_ROWS_BEYOND] = importer->places.num_rows_beyond;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sweeps over all processes of a trace, from records to the sink: finds device
-// rows, nests ranges, and delivers our own traces.
+// rows, nests ranges, and reads what our own traces say beside them.
 #pragma once
 
 #include "import/emit.h"
@@ -35,9 +35,20 @@ void ppi_devices_take(ppi_importer *importer);
 // host's.
 bool ppi_devices_has(const ppi_importer *importer, const ppi_record *record);
 
-// ppi_own_sweep delivers a process's run of our own trace.
-pprof_status ppi_own_sweep(ppi_importer *importer, uint32_t process,
-                           const uint64_t *skips, bool is_main);
+// Of a run of our own trace. ppi_own_word keeps a word of the next event, and
+// ppi_own_next answers all words of the event that came; NULL: none.
+// ppi_own_complete adds them to the event and answers its lane; ppi_own_list
+// adds what a checkpoint lists of an open range.
+void ppi_own_begin(ppi_sweeper *sweeper);
+void ppi_own_word(ppi_sweeper *sweeper, const ppi_record *record);
+ppi_own_event *ppi_own_next(ppi_sweeper *sweeper);
+uint32_t ppi_own_complete(ppi_sweeper *sweeper, const ppi_open *open,
+                          pprof_event *event);
+void ppi_own_list(ppi_sweeper *sweeper, const ppi_open *open,
+                  pprof_event *event);
+void ppi_own_window(ppi_sweeper *sweeper, const ppi_record *record);
+void ppi_own_finish(ppi_sweeper *sweeper);
+void ppi_own_clear(ppi_sweeper *sweeper);
 
 // ppi_sweep delivers all processes.
 pprof_status ppi_sweep(ppi_importer *importer);
