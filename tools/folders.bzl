@@ -1,7 +1,6 @@
 """The folders of tools, from the ground up."""
 
 TOOLS = [
-    "//tools/batch",
     "//tools/cli",
     "//tools/clocks",
     "//tools/compare",

@@ -117,10 +117,11 @@ static const struct ppi_tool_verb verbs[] = {
      PPI_READS_RUNS, true, false, ppi_tool_expect, NULL,
      "Check, repair, set up",
      "pprof-report expect --learn run1.pplog run2.pplog -o expect.yaml"},
-    {"recover", "[SPOOL|LOG.part]...", "make a whole log of a killed run",
-     "Without an operand it lists the spools that killed runs left behind. "
-     "With --open-ranges\nit only says what was open, and since when; see "
-     "docs/forensics.md.\n",
+    {"recover", "[SPOOL|LOG.part|FOLDER]...",
+     "make a whole log of a killed run",
+     "A FOLDER stands for all killed runs with logs in it. Without an operand "
+     "it lists the\nspools that killed runs left behind. With --open-ranges it "
+     "only says what was open,\nand since when; see docs/forensics.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(RECOVER), 0, false, false, ppi_tool_recover,
      NULL, "Check, repair, set up", "pprof-report recover run.pplog.part"},
     {"import", "TRACE", "make a log of another profiler's trace",

@@ -5,11 +5,9 @@
 // on.
 #include "launch/child.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -94,32 +92,7 @@ static int spawn(char *const *argv, bool keeps_sigpipe, const sigset_t *mask,
   return error;
 }
 
-// ---- a limit ----
-
-static void tell_all(pid_t pid, int number, int depth);
-
-static void tell_children(pid_t pid, const char *thread, int number,
-                          int depth) {
-  char path[320];
-  long long of;
-  snprintf(path, sizeof path, "/proc/%lld/task/%s/children", (long long)pid,
-           thread);
-  FILE *children = fopen(path, "re");
-  while (children && fscanf(children, "%lld", &of) == 1)
-    tell_all((pid_t)of, number, depth + 1);
-  if (children) fclose(children);
-}
-
-// Signals the children first: without their parent they could not be found.
-static void tell_all(pid_t pid, int number, int depth) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
-  DIR *threads = depth < 32 ? opendir(path) : NULL;
-  for (struct dirent *one; threads && (one = readdir(threads));)
-    if (one->d_name[0] != '.') tell_children(pid, one->d_name, number, depth);
-  if (threads) closedir(threads);
-  kill(pid, number);
-}
+// ---- looks ----
 
 static volatile sig_atomic_t alarmed;
 
@@ -136,12 +109,12 @@ static void take_alarm(void) {
   sigaction(SIGALRM, &waking, NULL);
 }
 
-// Wakes the wait at the limit and then repeatedly: one wake-up may come before
+// Wakes the wait at that time and then repeatedly: one wake-up may come before
 // the wait begins.
-static void set_timer(uint64_t limit_ns) {
+static void set_timer(uint64_t after_ns) {
   struct itimerval when = {.it_interval = {0, 100000}};
-  when.it_value.tv_sec = (time_t)(limit_ns / 1000000000u);
-  when.it_value.tv_usec = (suseconds_t)(limit_ns % 1000000000u / 1000) + 1;
+  when.it_value.tv_sec = (time_t)(after_ns / 1000000000u);
+  when.it_value.tv_usec = (suseconds_t)(after_ns % 1000000000u / 1000) + 1;
   if (when.it_value.tv_usec > 999999) when.it_value.tv_usec = 999999;
   setitimer(ITIMER_REAL, &when, NULL);
 }
@@ -163,15 +136,11 @@ static const uint64_t *look_now(const ppi_tool_look *look, pid_t pid,
 
 // Waits for all of our children: as process 1 we inherit processes without a
 // parent.
-static int wait_for(pid_t pid, uint64_t limit_ns, const ppi_tool_look *look,
-                    bool *out_timed_out) {
-  const uint64_t grace_ns = 5000000000u;
+static int wait_for(pid_t pid, const ppi_tool_look *look) {
   const uint64_t began = ppi_monotonic_ns();
   const uint64_t *next = look ? look->after_ns : NULL;
-  uint64_t end = limit_ns ? began + limit_ns : UINT64_MAX;
   int status;
-  *out_timed_out = false;
-  if (limit_ns || look) set_timer(limit_ns ? limit_ns : *next);
+  if (look) set_timer(*next);
   for (;;) {
     if (next && alarmed) {
       clear_timer();
@@ -184,10 +153,6 @@ static int wait_for(pid_t pid, uint64_t limit_ns, const ppi_tool_look *look,
       status = 1 << 8;
       break;
     }
-    if (ppi_monotonic_ns() < end) continue;
-    tell_all(pid, *out_timed_out ? SIGKILL : SIGTERM, 0);
-    *out_timed_out = true;
-    end = ppi_monotonic_ns() + grace_ns;
   }
   clear_timer();
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -197,10 +162,8 @@ int ppi_tool_child_end_asked(void) {
   return end_asked;
 }
 
-// At most one of `limit_ns` and `look` is given.
-static int run_for(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
-                   const ppi_tool_look *look, bool *out_started,
-                   bool *out_timed_out) {
+int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
+                       const ppi_tool_look *look, bool *out_started) {
   sigset_t ours, mask;
   pid_t pid = 0;
   // A signal waits until the command's number is known.
@@ -208,9 +171,8 @@ static int run_for(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
   for (size_t i = 0; i < NUM_SIGNALS; i++) sigaddset(&ours, signals[i]);
   sigprocmask(SIG_BLOCK, &ours, &mask);
   signalled = end_asked = 0;
-  *out_timed_out = false;
   take_signals();
-  if (limit_ns || look) take_alarm();
+  if (look) take_alarm();
   int error = spawn(argv, keeps_sigpipe, &mask, &pid);
   child = pid;
   sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -219,22 +181,9 @@ static int run_for(char *const *argv, bool keeps_sigpipe, uint64_t limit_ns,
   if (error)
     ppi_tool_say("%s: cannot be run: %s", argv[0], strerror(error));
   else
-    code = wait_for(pid, limit_ns, look, out_timed_out);
+    code = wait_for(pid, look);
   child = 0;
-  if (limit_ns || look) signal(SIGALRM, SIG_DFL);
+  if (look) signal(SIGALRM, SIG_DFL);
   if (error) ppi_tool_child_release_signals();
   return code;
-}
-
-int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
-                       const ppi_tool_look *look, bool *out_started) {
-  bool timed_out;
-  return run_for(argv, keeps_sigpipe, 0, look, out_started, &timed_out);
-}
-
-int ppi_tool_child_run_for(char *const *argv, bool keeps_sigpipe,
-                           uint64_t limit_ns, bool *out_started,
-                           bool *out_timed_out) {
-  return run_for(argv, keeps_sigpipe, limit_ns, NULL, out_started,
-                 out_timed_out);
 }

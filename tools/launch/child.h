@@ -28,12 +28,6 @@ typedef struct ppi_tool_look {
 int ppi_tool_child_run(char *const *argv, bool keeps_sigpipe,
                        const ppi_tool_look *look, bool *out_started);
 
-// The same for at most `limit_ns` (0: for ever): then the command and its
-// descendants get SIGTERM, and five seconds later SIGKILL.
-int ppi_tool_child_run_for(char *const *argv, bool keeps_sigpipe,
-                           uint64_t limit_ns, bool *out_started,
-                           bool *out_timed_out);
-
 // The signal that asked us and the last command to end while it ran; 0: none.
 int ppi_tool_child_end_asked(void);
 

@@ -13,6 +13,8 @@
 
 // The files of python/pprof, and of its folder hook_files, by name.
 extern const ppi_carried ppi_hook_modules[], ppi_hook_files[];
+// Python that the tool itself runs: that of search-batch.
+extern const ppi_carried ppi_programs[];
 
 // ppi_tool_hooks_set is called before the command runs. Its processes then
 // install the hooks of options and configuration. Without these and without a

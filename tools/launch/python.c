@@ -104,6 +104,22 @@ pprof_status ppi_tool_python_read(const char *module, const char *const *words,
   return out->failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
 }
 
+size_t ppi_tool_python_split(char *line, char *out[PPI_PYTHON_WORDS]) {
+  size_t num = 0;
+  for (char *next = line; next && num < PPI_PYTHON_WORDS; num++) {
+    char *to = out[num] = strsep(&next, "\t");
+    for (const char *from = to; (*to = *from) != '\0'; from++, to++) {
+      if (*from != '\\' || !from[1]) continue;
+      from++;
+      *to = *from == 't'   ? '\t'
+            : *from == 'n' ? '\n'
+            : *from == '0' ? ' '
+                           : *from;
+    }
+  }
+  return num;
+}
+
 // ---- modules for a command ----
 
 const ppi_carried *ppi_tool_carried_find(const ppi_carried *files,

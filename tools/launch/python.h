@@ -22,6 +22,10 @@ const char *ppi_tool_python(void);
 pprof_status ppi_tool_python_read(const char *module, const char *const *words,
                                   FILE *input, ppi_buffer *out);
 
+// ppi_tool_python_split cuts a line of such an output into words, in place.
+enum { PPI_PYTHON_WORDS = 32 };
+size_t ppi_tool_python_split(char *line, char *out[PPI_PYTHON_WORDS]);
+
 // ppi_tool_carried_find answers the file `name`; NULL after a message, which
 // calls the kind of file `what`.
 const ppi_carried *ppi_tool_carried_find(const ppi_carried *files,

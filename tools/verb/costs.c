@@ -203,33 +203,16 @@ int ppi_tool_costs_take(const struct ppi_tool_options *options,
 
 // ---- Python's answer ----
 
-// Cuts a line into words, in place.
-static size_t split(char *line, char *out[PPI_MODEL_WORDS]) {
-  size_t num = 0;
-  for (char *next = line; next && num < PPI_MODEL_WORDS; num++) {
-    char *to = out[num] = strsep(&next, "\t");
-    for (const char *from = to; (*to = *from) != '\0'; from++, to++) {
-      if (*from != '\\' || !from[1]) continue;
-      from++;
-      *to = *from == 't'   ? '\t'
-            : *from == 'n' ? '\n'
-            : *from == '0' ? ' '
-                           : *from;
-    }
-  }
-  return num;
-}
-
 static int refuse(const char *who, const char *text, bool is_usage) {
   return ppi_tool_fail(is_usage ? PPI_EXIT_USAGE : PPI_EXIT_INPUT, "%s%s%s",
                        who, *who ? " " : "", text);
 }
 
 static int read_lines(const char *who, ppi_buffer *text, ppi_model_words to) {
-  char *words[PPI_MODEL_WORDS];
+  char *words[PPI_PYTHON_WORDS];
   ppi_buffer_bytes(text, "", 1);
   for (char *next = text->failed ? NULL : (char *)text->data; next;) {
-    size_t num = split(strsep(&next, "\n"), words);
+    size_t num = ppi_tool_python_split(strsep(&next, "\n"), words);
     if (num == 3 && strcmp(words[0], "error") == 0)
       return refuse(who, words[2], strcmp(words[1], "usage") == 0);
     if (num == 1 && strcmp(words[0], "end") == 0) return PPI_EXIT_DONE;
@@ -247,4 +230,34 @@ int ppi_tool_model_ask(const char *who, const char *const *words, FILE *input,
                        ppi_buffer *text, ppi_model_words to) {
   ppi_tool_python_read("pprof._model", words, input, text);
   return read_lines(who, text, to);
+}
+
+static ppi_cell visible_cell(ppi_view *view, const char *text) {
+  ppi_page page = {0};
+  ppi_page_visible(&page, text);
+  const char *made = page.failed ? NULL : ppi_view_text(view, "%s", page.bytes);
+  ppi_page_clear(&page);
+  return ppi_cell_text(ppi_tool_must((char *)made));
+}
+
+ppi_cell ppi_tool_cell_of(ppi_view *view, const char *word) {
+  char *end;
+  switch (*word) {
+    case 't':
+      return ppi_cell_text(word + 1);
+    case 'v':
+      return visible_cell(view, word + 1);
+    case 'i':
+      return ppi_cell_signed(strtoll(word + 1, NULL, 10));
+    case 'n':
+      return ppi_cell_time(strtoull(word + 1, NULL, 10));
+    case 'd':
+      return ppi_cell_decimal(strtod(word + 1, NULL));
+    case 'r': {
+      int64_t part = strtoll(word + 1, &end, 10);
+      return ppi_cell_ratio(part, *end ? strtoull(end + 1, NULL, 10) : 0);
+    }
+    default:
+      return (ppi_cell){0};
+  }
 }

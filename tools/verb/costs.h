@@ -28,7 +28,6 @@ int ppi_tool_costs_take(const struct ppi_tool_options *options,
                         ppi_findings_options *findings);
 
 // Each line of pprof._model: words[0] says of what kind.
-enum { PPI_MODEL_WORDS = 32 };
 typedef struct ppi_model_words {
   void (*take)(void *user, char *const *words, size_t num);
   void *user;
@@ -39,3 +38,6 @@ typedef struct ppi_model_words {
 // another after a message that begins with `who` (or "").
 int ppi_tool_model_ask(const char *who, const char *const *words, FILE *input,
                        ppi_buffer *text, ppi_model_words to);
+
+// ppi_tool_cell_of makes a cell of a word of Python's: its kind and the value.
+ppi_cell ppi_tool_cell_of(ppi_view *view, const char *word);

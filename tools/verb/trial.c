@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "file/text.h"
+#include "launch/child.h"
 #include "launch/injection.h"
 #include "start/environment.h"
 
@@ -69,6 +71,18 @@ static bool inject(const struct ppi_tool_options *options) {
     return !options->run.library;
   if (!ppi_tool_set_injection(library)) ppi_tool_must(NULL);
   return true;
+}
+
+int ppi_trial_run(char *const *argv, int to, bool keeps_sigpipe,
+                  bool *out_started) {
+  int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  fflush(stdout);
+  dup2(to, STDOUT_FILENO);
+  int code = ppi_tool_child_run(argv, keeps_sigpipe, NULL, out_started);
+  ppi_tool_child_release_signals();
+  dup2(own, STDOUT_FILENO);
+  close(own);
+  return code;
 }
 
 bool ppi_trial_is_empty(const char *folder) {

@@ -25,6 +25,10 @@ int ppi_trial_begin(ppi_trial *trial, const struct ppi_tool_options *options);
 void ppi_trial_end(const ppi_trial *trial);
 // ppi_trial_set_output names the logs of the next command, in a folder.
 void ppi_trial_set_output(const char *folder, const char *prefix);
+// ppi_trial_run runs a command as ppi_tool_child_run does, with its output in
+// `to`.
+int ppi_trial_run(char *const *argv, int to, bool keeps_sigpipe,
+                  bool *out_started);
 // Whether it is a folder without files; if not, errno says why.
 bool ppi_trial_is_empty(const char *folder);
 // The signal that asked us to end between two commands; 0: none.

@@ -145,37 +145,6 @@ static const ppi_view_kind timed_kind = {.name = "cost",
                                          .num_columns = NUM_COLUMNS,
                                          .layout = timed_layout};
 
-static ppi_cell visible_cell(ppi_view *view, const char *text) {
-  ppi_page page = {0};
-  ppi_page_visible(&page, text);
-  const char *made = page.failed ? NULL : ppi_view_text(view, "%s", page.bytes);
-  ppi_page_clear(&page);
-  return ppi_cell_text(ppi_tool_must((char *)made));
-}
-
-// A word is the kind of its cell and the value.
-static ppi_cell cell_of(ppi_view *view, const char *word) {
-  char *end;
-  switch (*word) {
-    case 't':
-      return ppi_cell_text(word + 1);
-    case 'v':
-      return visible_cell(view, word + 1);
-    case 'i':
-      return ppi_cell_signed(strtoll(word + 1, NULL, 10));
-    case 'n':
-      return ppi_cell_time(strtoull(word + 1, NULL, 10));
-    case 'd':
-      return ppi_cell_decimal(strtod(word + 1, NULL));
-    case 'r': {
-      int64_t part = strtoll(word + 1, &end, 10);
-      return ppi_cell_ratio(part, *end ? strtoull(end + 1, NULL, 10) : 0);
-    }
-    default:
-      return (ppi_cell){0};
-  }
-}
-
 // What was answered: the view's rows and notes, or a page of lines.
 struct answer {
   ppi_view view;
@@ -194,7 +163,8 @@ static void take(void *user, char *const *words, size_t num) {
   if (strcmp(words[0], "row") != 0) return;
   ppi_cell *cells = ppi_tool_row(&to->view);
   ppi_view_last_row(&to->view)->indent = strtoul(words[1], NULL, 10);
-  for (size_t i = 2; i < num; i++) cells[i - 2] = cell_of(&to->view, words[i]);
+  for (size_t i = 2; i < num; i++)
+    cells[i - 2] = ppi_tool_cell_of(&to->view, words[i]);
 }
 
 static int print(const struct ppi_tool_options *options, const char *path,

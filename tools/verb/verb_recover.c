@@ -4,8 +4,10 @@
 // Without an operand it lists the spools and the commands to type.
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/output.h"
@@ -187,6 +189,12 @@ static int print_never_used(const char *path) {
 
 static int recover_one(const char *path,
                        const struct ppi_tool_options *options) {
+  char folder[PATH_MAX];
+  struct stat of;
+  if (stat(path, &of) == 0 && S_ISDIR(of.st_mode) && realpath(path, folder)) {
+    ppi_tool_recover_logs_in(folder);
+    return PPI_EXIT_DONE;
+  }
   const ppi_recover_options how = {.output = options->output,
                                    .overwrite = options->force,
                                    .keep = options->keep};

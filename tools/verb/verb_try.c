@@ -9,7 +9,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "batch/batch_run.h"
 #include "cli/output.h"
 #include "compare/compare_provenance.h"
 #include "compare/compare_ratio.h"
@@ -17,6 +16,7 @@
 #include "compare/compare_wanted.h"
 #include "input/folder.h"
 #include "input/input.h"
+#include "launch/child.h"
 #include "verb/trial.h"
 #include "verb/verbs.h"
 
@@ -67,18 +67,20 @@ static int run_one(const struct attempt *attempt, size_t command, size_t run,
                    ppi_samples *samples) {
   const char *const words[] = {"sh", "-c", attempt->commands[command], NULL};
   char prefix[64], which[32] = "base";
-  ppi_batch_try result = {.batch = 0};
+  bool started;
   if (ppi_trial_asked()) return stop(ppi_trial_asked());
   if (command) snprintf(which, sizeof which, "new-%zu", command);
   snprintf(prefix, sizeof prefix, "%s.%zu.", which, run);
   ppi_trial_set_output(attempt->trial.folder, prefix);
-  ppi_batch_run((char *const *)words, attempt->options->keeps_sigpipe, 0,
-                &result);
-  if (!result.started) return PPI_EXIT_USAGE;
-  if (result.interrupted) return stop(result.interrupted);
-  if (!result.survived) {
-    ppi_tool_say("%s, run %zu: %s; each run must exit with 0", which, run,
-                 result.result);
+  int code = ppi_trial_run((char *const *)words, STDERR_FILENO,
+                           attempt->options->keeps_sigpipe, &started);
+  if (!started) return PPI_EXIT_USAGE;
+  int asked = code == 128 + 2 ? 2 : ppi_tool_child_end_asked();
+  if (asked) return stop(asked);
+  if (code) {
+    ppi_tool_say("%s, run %zu: %s %d; each run must exit with 0", which, run,
+                 code > 128 ? "signal" : "exit",
+                 code > 128 ? code - 128 : code);
     return PPI_EXIT_CHECK;
   }
   ppi_tool_recover_logs_in(attempt->trial.folder);
