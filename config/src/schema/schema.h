@@ -63,10 +63,9 @@ pprof_status ppi_config_refuse_taken(const ppi_config_text *from,
 // ppi_config_write_origins has each key's origin beside it as a comment.
 void ppi_config_write(const ppi_config *config, FILE *out);
 void ppi_config_write_origins(const ppi_config *config, FILE *out);
-// ppi_config_help prints the keys for a terminal, ppi_config_markdown the table
-// of them in docs/profile-yaml.md, ppi_config_json_schema what editors read.
+// ppi_config_help prints the keys for a terminal, ppi_config_json_schema what
+// editors read.
 void ppi_config_help(FILE *out);
-void ppi_config_markdown(FILE *out);
 void ppi_config_json_schema(FILE *out);
 
 // schema_rules.c: reads the map `node` into `rules`, which it replaces.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the table of keys as help and as documentation.
+// Prints the table of keys as help.
 #include <string.h>
 
 #include "schema/schema.h"
@@ -80,18 +80,5 @@ void ppi_config_help(FILE *out) {
     if (key->fallback && *key->fallback) fprintf(out, " [%s]", key->fallback);
     fputc('\n', out);
     put_wrapped(key->help, out);
-  }
-}
-
-// In a table '|' ends a cell; no key and no text contains one.
-void ppi_config_markdown(FILE *out) {
-  fputs("| Key | Type | Default | Meaning |\n|---|---|---|---|\n", out);
-  for (size_t i = 0; i < ppi_num_keys; i++) {
-    const ppi_key *key = &ppi_keys[i];
-    fprintf(out, "| `%s` | ", key->path);
-    put_type(key, out);
-    fputs(" | ", out);
-    if (key->fallback && *key->fallback) fprintf(out, "`%s` ", key->fallback);
-    fprintf(out, "| %s%s |\n", key->help, key->reloads ? " **R**" : "");
   }
 }

@@ -61,11 +61,6 @@ void ppi_page_repeat(ppi_page *page, char c, size_t n);
 // For whole numbers and texts only: `%f` would follow the locale.
 void ppi_page_format(ppi_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-// ppi_page_restart empties a page that was read: what follows continues it.
-static inline void ppi_page_restart(ppi_page *page) {
-  if (page->len) page->last = page->bytes[page->len - 1];
-  page->len = 0;
-}
 // ppi_page_columns: how wide a line for people may be.
 #define PPI_PAGE_WIDTH 100
 size_t ppi_page_columns(const ppi_page *page);
