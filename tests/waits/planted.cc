@@ -6,6 +6,7 @@
 // busy machine: no thread spins, order comes from gates, and all work consists
 // of equal naps, which load stretches alike.
 #include <dlfcn.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -319,6 +320,36 @@ void OpenMp(bool uses) {
       nullptr, 2, 0);
 }
 
+// A lock that calls the system past the C library, as of a runtime of its own.
+void OwnFutex() {
+  static std::atomic<int> taken{0};
+  auto call = [](long what, long num) {
+#if defined(__x86_64__)
+    register long no_time __asm__("r10") = 0;
+    __asm__ volatile("mov $202, %%eax; syscall"
+                     :
+                     : "D"(&taken), "S"(what), "d"(num), "r"(no_time)
+                     : "rax", "rcx", "r11", "memory");
+#elif defined(__aarch64__)
+    register long x0 __asm__("x0") = (long)&taken, x1 __asm__("x1") = what;
+    register long x2 __asm__("x2") = num, x3 __asm__("x3") = 0;
+    __asm__ volatile("mov x8, #98; svc #0"
+                     : "+r"(x0)
+                     : "r"(x1), "r"(x2), "r"(x3)
+                     : "x8", "memory");
+#endif
+  };
+  Run(4, [&](int) {
+    for (int n = 0; n < 20; n++) {
+      PPROF_SCOPE("round");
+      while (taken.exchange(1)) call(FUTEX_WAIT_PRIVATE, 1);
+      Ask(1);
+      taken = 0;
+      call(FUTEX_WAKE_PRIVATE, 1);
+    }
+  });
+}
+
 // What has a low priority holds the lock that the important one needs.
 void Invert(bool shares) {
   static std::mutex locks[2];
@@ -527,6 +558,7 @@ const Program programs[] = {
     {"asked_pool", [] { Pool(1, false); }},
     {"openmp", [] { OpenMp(true); }},
     {"no_openmp", [] { OpenMp(false); }},
+    {"own_futex", OwnFutex},
     {"inversion", [] { Invert(true); }},
     {"no_inversion", [] { Invert(false); }},
     {"deadlock", [] { Hang(true); }},

@@ -397,8 +397,13 @@ class WaitsTest(unittest.TestCase):
     def goes_past(self, program):
         """That what goes past the C library is named."""
         self.record(program, "--waits")
-        self.assertEqual(program == "openmp",
-                         b"not recorded: libgomp.so.1" in self.tool(self.path(program)))
+        self.assertEqual(program == "openmp", b"libgomp.so.1" in self.tool(self.path(program)))
+
+    def test_a_program_past_the_c_library_is_named(self):
+        for program, is_past in [("own_futex", True), ("executor", False)]:
+            self.record(program, "--waits")
+            said = b"what calls the system by itself is not recorded: "
+            self.assertEqual(is_past, said in self.tool(self.path(program)))
 
     def cases(self):
         """[program, what it must do, counter-case, what that must do]."""

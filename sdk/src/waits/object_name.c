@@ -28,7 +28,8 @@ static find_function find_object;
 // of sub-interpreters (3.12) are not in its runtime's own memory.
 static const void *interpreter_waits_at;
 
-#define NUM_PLACES 64u
+// To find a name takes long in a module of many symbols: once for each place.
+#define NUM_PLACES 1024u  // 2 to the 10th
 static struct {
   uintptr_t caller;
   char name[80];
@@ -143,7 +144,7 @@ static void write_place(uintptr_t caller, char *out, size_t size) {
 }
 
 static const char *place_name(uintptr_t caller) {
-  size_t i = caller / 4 % NUM_PLACES;
+  size_t i = (uint64_t)caller * UINT64_C(0x9e3779b97f4a7c15) >> 54;
   if (places[i].caller != caller) {
     places[i].caller = caller;
     write_place(caller, places[i].name, sizeof places[i].name);

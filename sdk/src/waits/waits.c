@@ -5,6 +5,7 @@
 #include "waits/waits.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
@@ -227,6 +228,44 @@ static bool is_go(const struct dl_phdr_info *module) {
   return false;
 }
 
+// Whether code has the number of futex, and the call's instruction behind it: a
+// program that calls the system past the C library.
+static bool has_own_futex(const char *code, size_t size) {
+#if defined(__x86_64__)
+  static const char number[] = {(char)0xb8, (char)0xca, 0, 0, 0};
+  static const char call[] = {0x0f, 0x05};
+#elif defined(__aarch64__)
+  static const char number[] = {0x48, 0x0c, (char)0x80, (char)0xd2};
+  static const char call[] = {0x01, 0, 0, (char)0xd4};
+#else
+  static const char number[] = {0}, call[] = {0};
+  return false;
+#endif
+  enum { BEHIND = 64 };
+  const char *end = code + size, *at = code;
+  while ((at = memmem(at, (size_t)(end - at), number, sizeof number))) {
+    at += sizeof number;
+    if (memmem(at, PPI_MIN((size_t)(end - at), (size_t)BEHIND), call,
+               sizeof call))
+      return true;
+  }
+  return false;
+}
+
+// Of the program itself alone: libraries are many, and large.
+static bool is_past_library(const struct dl_phdr_info *module) {
+  enum { MOST_SIZE = 16 << 20 };
+  for (size_t i = 0; i < module->dlpi_phnum && !*module->dlpi_name; i++) {
+    const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+    const char *code = (const char *)(module->dlpi_addr + part->p_vaddr);
+    if (part->p_type == PT_LOAD && part->p_flags & PF_X &&
+        part->p_flags & PF_R &&
+        has_own_futex(code, PPI_MIN(part->p_filesz, (size_t)MOST_SIZE)))
+      return true;
+  }
+  return false;
+}
+
 typedef struct runtimes {
   char names[96];
   size_t len;
@@ -240,6 +279,8 @@ static int look(struct dl_phdr_info *module, size_t size, void *user) {
     name = strrchr(module->dlpi_name, '/') + 1;
   else if (is_go(module))
     name = "Go";
+  else if (is_past_library(module))
+    name = program_invocation_short_name;
   if (name && to->len < sizeof to->names)
     to->len += (size_t)snprintf(to->names + to->len, sizeof to->names - to->len,
                                 "%s%.40s", to->len ? ", " : "", name);
