@@ -4,12 +4,14 @@
 
 Writes a trace laid out as PyTorch's profiler lays one out, and reads it in
 turns with Python's json.load and with `PPROF_REPORT summary`, each in a process
-of its own. Then a larger one is summed up in an address space of 512 MiB. What
+of its own; the same packed by gzip, beside libdeflate, which only inflates it. Then a larger one is summed up in an address space of 512 MiB. What
 the summary counted must be what was written. With --write FILE it only writes
 the trace.
 """
 import argparse
 import array
+import ctypes
+import gzip
 import json
 import os
 import random
@@ -377,8 +379,64 @@ def compare(tool, folder, megabytes, repetitions):
     print("\nA/A %.3f" % statistics.median(c[0] / a[0]
                                            for a, c in zip(loads, again)))
     ratio = statistics.median(ratios)
+    put_row("import as PyTorch writes it", trace.size / 1e6 / statistics.median(
+        r[0] for r in summaries), "MB/s", -200)
+    put_row("import as PyTorch writes it: resident", statistics.median(
+        r[2] for r in summaries), "MB", 0)
+    put_row("import against json.load", ratio, "times its events", -RATIO_BOUND)
+    compare_packed(tool, path, trace, repetitions)
     return tell_bound("events a second against json.load", ratio,
                       "at least %.2f" % RATIO_BOUND, ratio >= RATIO_BOUND)
+
+
+def put_row(what, figure, unit, bound):
+    print("row\t%s\t%.4g\t%s\t%g" % (what, figure, unit, bound))
+
+
+class Libdeflate:
+    """Inflates one member of gzip; None where the library is missing."""
+
+    def __init__(self):
+        self.library = ctypes.CDLL("libdeflate.so.0")
+        self.library.libdeflate_alloc_decompressor.restype = ctypes.c_void_p
+        self.state = ctypes.c_void_p(
+            self.library.libdeflate_alloc_decompressor())
+
+    def seconds(self, packed, size):
+        out = ctypes.create_string_buffer(size)
+        begin = time.process_time()
+        status = self.library.libdeflate_gzip_decompress(
+            self.state, packed, ctypes.c_size_t(len(packed)), out,
+            ctypes.c_size_t(size), None)
+        taken = time.process_time() - begin
+        if status:
+            raise Failure("libdeflate: status %d" % status)
+        return taken
+
+
+def compare_packed(tool, path, trace, repetitions):
+    """The same as gzip, in turns with the plain one and libdeflate's time."""
+    packed = path + ".gz"
+    with open(path, "rb") as file, open(packed, "wb") as out:
+        data = gzip.compress(file.read(), 6)
+        out.write(data)
+    try:
+        libdeflate = Libdeflate()
+    except OSError as error:
+        print("libdeflate: %s" % error)
+        libdeflate = None
+    rates, ratios = [], []
+    for _ in range(repetitions):
+        plain = summary(tool, path, trace)[0]
+        whole = summary(tool, packed, trace)[0]
+        rates.append(trace.size / 1e6 / whole)
+        if libdeflate:
+            ratios.append(whole / (
+                plain + libdeflate.seconds(data, trace.size)))
+    put_row("the same as .gz, unpacked size", statistics.median(rates), "MB/s", 0)
+    if ratios:
+        put_row("the same as .gz", statistics.median(ratios),
+                "times the plain one and libdeflate", 1)
 
 
 def limited(tool, folder, megabytes):

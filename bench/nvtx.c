@@ -276,7 +276,7 @@ static bool find_session(const char *libpprof, bench_run *bench) {
 static void print_rows(const column *one, const column *two) {
   char what[64];
   for (int row = 1; row < NUM_ROWS; row++) {
-    double bound = rows[row].is_known ? bench_bound(1.15, 1.4) : 0;
+    double bound = rows[row].is_known ? bench_bound(1.15, 1.35) : 0;
     snprintf(what, sizeof what, "NVTX, libpprof.so, %s, 1 thread",
              rows[row].name);
     bench_row(what, one->ratio[row], "x floor", bound);

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,22 @@ def out(*command):
     if done.returncode:
         sys.exit(f"peers.py: {' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
     return done.stdout
+
+
+def cpu_seconds(*command):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    out(*command)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def print_rates(tool, log, traces, counts):
+    """Reading: of the events that were counted, each by its own program."""
+    theirs = counts["LTTng-UST"][0] / cpu_seconds(
+        "babeltrace2", traces, "--component=counter:sink.utils.counter")
+    ours = counts["pprof"][0] / cpu_seconds(tool, "--no-sums", "--jobs", "1", log)
+    print(f"row\tbabeltrace2 counts its trace\t{theirs / 1e6:.3g}\tmillion events/s\t0")
+    print(f"row\tpprof-report reports its log\t{ours / 1e6:.3g}\tmillion ranges/s\t0")
 
 
 @contextlib.contextmanager
@@ -77,7 +94,8 @@ def main():
         pairs = int(re.search(r"^pairs\t(\d+)$", printed, re.MULTILINE).group(1))
         counts = {"LTTng-UST": (count_lttng(traces), pairs * LTTNG_EVENTS),
                   "pprof": (count_ours(tool, log), pairs * OUR_RANGES)}
-    print(printed, end="")
+        print(printed, end="")
+        print_rates(tool, log, traces, counts)
     for name, (counted, expected) in counts.items():
         print(f"{name}: {counted} of {expected} events are in its output")
     sys.exit(any(counted != expected for counted, expected in counts.values()))

@@ -199,12 +199,14 @@ static void print_results(const bench *self, double resident_mb) {
   printf("%-26s %12.2f %8.2f\n\n", rows[REPORT].name,
          median(self->ns[REPORT], num), ratio);
   char what[64];
-  snprintf(what, sizeof what, "report, threads: %u%s%s", log->num_lanes,
-           log->device_percent ? ", with kernels" : "",
-           log->request_ranges ? ", with requests" : "");
+  int len = snprintf(what, sizeof what, "%u lane%s%s%s", log->num_lanes,
+                     log->num_lanes > 1 ? "s" : "",
+                     log->device_percent ? ", kernels" : "",
+                     log->request_ranges ? ", requests" : "");
   bench_row(what, 1e3 / median(self->ns[REPORT], num), "million/s",
             -least_rate(log));
-  bench_row("its resident memory", resident_mb, "MB", RESIDENT_BOUND_MB);
+  snprintf(what + len, sizeof what - (size_t)len, ": resident");
+  bench_row(what, resident_mb, "MB", RESIDENT_BOUND_MB);
 }
 
 static bool write_log(bench *self) {
