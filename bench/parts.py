@@ -23,6 +23,7 @@ PARTS = [
     ("the answer", ["*/report/answer/*", "*/report/limit/*", "*/report/findings/*"]),
     ("the rest of the report", ["*/report/*", "*/print/*", "*/view/*"]),
 ]
+LABELS = {"one_thread": "1 lane", "8_threads": "8 lanes"}
 LIBRARIES = "sorting, the C library, libdeflate"
 
 
@@ -69,11 +70,14 @@ def main():
                 counts.append(count(program, log, os.path.join(folder, "out")))
             (events, first), (more, second) = counts
             second.subtract(first)
+            if second["???"] > sum(second.values()) / 2:
+                print(f"{program} does not know its lines")
+                return
             parts = collections.Counter()
             for path, number in second.items():
                 parts[part_of(path)] += number / (more - events)
             for part in [part for part, _ in PARTS] + [LIBRARIES]:
-                print(f"row\t{name}: {part}\t{parts[part]:.0f}\tinstructions\t0")
+                print(f"row\t{LABELS.get(name, name)}: {part}\t{parts[part]:.0f}\tinstructions\t0")
             for path, number in second.most_common(25):
                 print(f"{name:12} {number / (more - events):8.1f}  {path}")
 
