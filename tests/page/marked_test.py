@@ -28,6 +28,18 @@ class TraceTest(PageCase):
         self.assertEqual(["whole run"], page.js(
             "[...document.querySelectorAll('.bar-of-tools button')].map(b => b.textContent)"))
 
+    def test_long_names_fit_a_phone_with_their_ends(self):
+        family = "evaluate_function_of_the_automatic_differentiation_"
+        names = [family + end for end in ("forward_of_one", "backward_of_it")]
+        page = self.open(html_of_trace("long", [
+            {"name": name, "ph": "X", "cat": "kernel", "pid": 0, "tid": 3, "ts": 100 * at, "dur": 90,
+             "args": {"device": 0, "stream": 3}}
+            for at, name in enumerate(20 * names)]), width=390, height=844)
+        self.assertLessEqual(page.js("document.documentElement.scrollWidth"), 390)
+        ends = page.js("[...document.querySelectorAll('#device .key .tail')].filter("
+                       "e => e.getBoundingClientRect().right <= 390).map(e => e.textContent)")
+        self.assertEqual(["backward_of_it", "forward_of_one"], sorted(ends))
+
 
 class MarkedTest(PageCase):
     """What make_page_log plants: see make_machine and make_troubled there."""
