@@ -234,6 +234,19 @@ TEST_F(CompareJudgeTest, ProgramsByTheirRuns) {
   EXPECT_STREQ(all_[2].programs.reason, "6 more runs a side");
 }
 
+// Two equal runs, ten of 0.03 +- 0.02. By the two alone runs would not differ:
+// t = 4.5 with 9 degrees of freedom, p = 0.0015. Both sides together have a
+// spread of 0.02: t = 0.03 / (0.02 * sqrt(1 / 2 + 1 / 10)) = 1.936, p = 0.0848.
+TEST_F(CompareJudgeTest, TwoRunsThatAreAlikeByChance) {
+  std::vector<double> values;
+  for (int i = 0; i < 10; i++)
+    values.push_back(1e8 * std::exp(i % 2 ? 0.05 : 0.01));
+  Add(Runs({1e8, 1e8}), Runs(values), 0);
+  Judge();
+  EXPECT_STREQ(ppi_verdict_name(all_[0].programs.verdict), "ambiguous");
+  EXPECT_NEAR(all_[0].programs.p_rank, 0.0848, 2e-4);
+}
+
 TEST_F(CompareJudgeTest, OneRunEachSaysNothingOfPrograms) {
   auto base = Stage("decode", Normal(400, 3.22e6, 3e5, 1));
   Add(base, Stage("decode", Normal(400, 2.12e6, 2e5, 2)));
