@@ -23,10 +23,12 @@
 // ---- changes, by binary segmentation (Scott and Knott, 1974) ----
 
 // Splits the runs where both sides differ most, by Student's test with the
-// union bound over all places and stages. Then it splits each side.
+// union bound over all places and stages. Then it splits each side. The runs of
+// one point may share what the machine did then, so the points must show the
+// change, too.
 
-// Two runs make no level: one of them may be an outlier.
-enum { LEAST_RUNS = 3 };
+// Two runs make no level: one of them may be an outlier. So may one point.
+enum { LEAST_RUNS = 3, LEAST_POINTS = 2 };
 
 typedef struct search {
   const ppi_past_run *runs;
@@ -69,28 +71,70 @@ static double median_of(const ppi_past_run *runs, size_t num, double *scratch) {
   return ppi_median_of(scratch, num);
 }
 
+// Points of one level, each with the median of its runs.
+typedef struct level {
+  size_t num;
+  double mean, squares;
+} level;
+
+static level level_of_points(const search *all, const ppi_past_run *runs,
+                             size_t num) {
+  level out = {.num = 0};
+  for (size_t begin = 0, end; begin < num; begin = end) {
+    for (end = begin; end < num && runs[end].point == runs[begin].point;) end++;
+    double median = median_of(runs + begin, end - begin, all->scratch);
+    double off = median - out.mean;
+    out.mean += off / (double)++out.num;
+    out.squares += off * (median - out.mean);
+  }
+  return out;
+}
+
+// How likely points differ so by chance.
+static double chance_of_points(const search *all, const ppi_past_run *runs,
+                               size_t num, const split *best, double part) {
+  const level left = level_of_points(all, runs, best->at);
+  const level right = level_of_points(all, runs + best->at, num - best->at);
+  double n = (double)left.num, m = (double)right.num;
+  double variance = (left.squares + right.squares) / (n + m - 2) + 1e-12;
+  double t =
+      part * fabs(right.mean - left.mean) / sqrt(variance * (1 / n + 1 / m));
+  return 2 * ppi_student_tail(t, n + m - 2);
+}
+
 // A few outliers move a mean but no median. If the median moved less, t shrinks
-// by the same share.
-static double sure_of(const search *all, const ppi_past_run *runs, size_t num,
-                      const split *best) {
+// by this share.
+static double share_of(const search *all, const ppi_past_run *runs, size_t num,
+                       const split *best) {
   double before = median_of(runs, best->at, all->scratch);
   double after = median_of(runs + best->at, num - best->at, all->scratch);
   double part = (after - before) / (best->after - best->before);
-  return best->t * PPI_MIN(PPI_MAX(part, 0.0), 1.0);
+  return PPI_MIN(PPI_MAX(part, 0.0), 1.0);
+}
+
+static size_t num_points(const ppi_past_run *runs, size_t num) {
+  size_t points = num > 0;
+  for (size_t i = 1; i < num; i++) points += runs[i].point != runs[i - 1].point;
+  return points;
 }
 
 static void look(search *all, size_t begin, size_t end) {
   const ppi_past_run *runs = all->runs + begin;
-  size_t num = end - begin;
+  size_t num = end - begin, points = num_points(runs, num), left = 0;
   split best = {.at = 0};
-  for (size_t at = LEAST_RUNS; at + LEAST_RUNS <= num; at++) {
+  for (size_t at = 1; at + LEAST_RUNS <= num; at++) {
     if (runs[at].point == runs[at - 1].point) continue;
+    left++;
+    if (PPI_MIN(left, points - left) < LEAST_POINTS || at < LEAST_RUNS)
+      continue;
     split one = split_at(runs, num, at);
     if (one.t > best.t) best = one;
   }
   if (best.at == 0 || all->num == PPI_MOST_CHANGES) return;
-  double p = 2 * all->tests *
-             ppi_student_tail(sure_of(all, runs, num, &best), (double)num - 2);
+  double part = share_of(all, runs, num, &best);
+  double of_runs = 2 * ppi_student_tail(part * best.t, (double)num - 2);
+  double of_points = chance_of_points(all, runs, num, &best, part);
+  double p = all->tests * PPI_MAX(of_runs, of_points);
   if (p >= PPI_COMPARE_ALPHA) return;
   look(all, begin, begin + best.at);
   if (all->num < PPI_MOST_CHANGES)
@@ -116,10 +160,7 @@ size_t ppi_changes_find(const ppi_past_run *runs, size_t num, size_t num_stages,
       .runs = runs,
       .changes = out,
       .scratch = ppi_tool_must(ppi_alloc((num + 1) * sizeof(double)))};
-  size_t num_places = 0;
-  for (size_t i = 1; i < num; i++)
-    num_places += runs[i].point != runs[i - 1].point;
-  all.tests = (double)(num_places * num_stages);
+  all.tests = ((double)num_points(runs, num) - 1) * (double)num_stages;
   look(&all, 0, num);
   ppi_free(all.scratch);
   for (size_t i = 0; i < all.num; i++) {
@@ -187,7 +228,7 @@ int ppi_history_print(const ppi_history *history, int code) {
                history->points[0], history->points[history->num_points - 1]);
   ppi_page_text(&view.note,
                 "Where nothing changed at most 5 % of pasts show a change in "
-                "any stage. A level\nhas three runs or more\n");
+                "any stage. A level\nhas three runs of two points or more\n");
   ppi_tool_rows_all(&page, &view, options, "pprof.history/1");
   ppi_view_clear(&view);
   return ppi_tool_output_page(options, &page, code);
