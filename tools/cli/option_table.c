@@ -242,7 +242,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
          "the smallest change that matters: run until one is found, or none is "
          "possible"),
     TEXT("max-runs", 0, tries.max_runs, FOR(TRY), "N", "30",
-         "runs of each command at most, from 4 on"),
+         "runs of each command at most, from 6 on"),
     TEXT("from", 0, search.from, FOR(SEARCH_BATCH), "N", "1",
          "the first batch to try"),
     TEXT("to", 0, search.to, FOR(SEARCH_BATCH), "N", "65536",

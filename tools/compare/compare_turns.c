@@ -8,7 +8,8 @@
 // Student's interval; more have Wilcoxon's (signed ranks, 1945), which a slow
 // run moves little. If nothing changed, the two runs of a round can change
 // places, so that interval holds for any distribution of runs. Several
-// programs: successive halving (Karnin, Koren and Somekh, 2013).
+// programs: successive halving (Karnin, Koren and Somekh, 2013), and each two
+// of them are compared, too.
 #include "compare/compare_turns.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/mix.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rows.h"
@@ -45,9 +47,11 @@ static void plan_looks(ppi_turns *turns, size_t max_runs) {
   turns->looks[turns->num_looks++] = last;
 }
 
-// The error of this look, for one stage of one program.
+// The error of this look, for one stage of one program, or for the first stage
+// of two programs.
 static double error_at(const ppi_turns *turns, size_t look) {
-  double tests = (double)(turns->num_programs * turns->num_stages);
+  size_t num = turns->num_programs;
+  double tests = (double)(num * turns->num_stages + num * (num - 1) / 2);
   double all = PPI_COMPARE_ALPHA / tests;
   if (turns->num_looks == 1) return all;
   return look + 1 == turns->num_looks
@@ -69,6 +73,8 @@ void ppi_turns_open(ppi_turns *turns, size_t num_programs, size_t num_stages,
       ppi_tool_must(ppi_alloc((num_programs + 1) * sizeof *turns->rounds_of));
   turns->is_out =
       ppi_tool_must(ppi_alloc((num_programs + 1) * sizeof *turns->is_out));
+  turns->is_behind =
+      ppi_tool_must(ppi_alloc((num_programs + 1) * sizeof *turns->is_behind));
   for (size_t i = 0; i < num; i++)
     turns->figures[i] = (ppi_turn_figure){
         .changes = turns->changes + i * most,
@@ -82,6 +88,7 @@ void ppi_turns_close(ppi_turns *turns) {
   ppi_free(turns->changes);
   ppi_free(turns->rounds_of);
   ppi_free(turns->is_out);
+  ppi_free(turns->is_behind);
   *turns = (ppi_turns){0};
 }
 
@@ -90,13 +97,28 @@ ppi_turn_figure *ppi_turns_figure(const ppi_turns *turns, size_t program,
   return &turns->figures[program * turns->num_stages + stage];
 }
 
-void ppi_turns_add(ppi_turns *turns, size_t program, size_t stage,
-                   double change) {
-  ppi_turn_figure *figure = ppi_turns_figure(turns, program, stage);
+static void add_change(ppi_turn_figure *figure, double change) {
   double off = change - figure->mean;
   figure->changes[figure->num++] = change;
   figure->mean += off / (double)figure->num;
   figure->squares += off * (change - figure->mean);
+}
+
+void ppi_turns_add(ppi_turns *turns, size_t program, size_t stage,
+                   double change) {
+  add_change(ppi_turns_figure(turns, program, stage), change);
+}
+
+// Two rounds run as ABBA or BAAB, or as ABCCBA, BCAACB or CABBAC. ABBA alone
+// would take what happens in every fourth run for a change. With this start no
+// period alone looks like a change in 60 runs of two commands.
+static const uint64_t first_order = 33;
+
+size_t ppi_turns_command(const ppi_turns *turns, size_t place) {
+  uint64_t num = turns->num_programs + 1;
+  uint64_t bits = ppi_mix(first_order + turns->num_rounds / 2) >> 32;
+  uint64_t at = turns->num_rounds % 2 ? num - 1 - place : place;
+  return (size_t)((at + (bits * num >> 32)) % num);
 }
 
 // The parts of the intervals of `num` rounds, at this look.
@@ -169,15 +191,19 @@ static void narrow(ppi_turn_figure *figure, const look_interval *interval) {
   figure->high = high;
 }
 
+static look_interval interval_of(const ppi_turn_figure *figure,
+                                 const look_bounds *bounds) {
+  return bounds->rank ? rank_interval(figure, bounds->rank)
+                      : student_interval(figure, bounds);
+}
+
 static void decide(ppi_turn_figure *figure, const look_bounds *usual) {
   ppi_decision *out = &figure->decision;
   if (figure->num < PPI_TURNS_LEAST) return;
   look_bounds bounds = *usual;
   if (figure->num != usual->num)
     bounds = bounds_of(usual->error, usual->until, figure->num);
-  const look_interval interval = bounds.rank
-                                     ? rank_interval(figure, bounds.rank)
-                                     : student_interval(figure, &bounds);
+  const look_interval interval = interval_of(figure, &bounds);
   narrow(figure, &interval);
   double reach = (interval.high - interval.low) / 2;
   out->is_tested = true;
@@ -207,11 +233,43 @@ static size_t order(const ppi_turns *turns, size_t *out) {
   return num;
 }
 
+// Decides which of two programs is behind, by their rounds' first stages.
+static void settle(ppi_turns *turns, size_t a, size_t b,
+                   const look_bounds *bounds) {
+  const ppi_turn_figure *of_a = ppi_turns_figure(turns, a, 0);
+  const ppi_turn_figure *of_b = ppi_turns_figure(turns, b, 0);
+  size_t num = bounds->num;
+  if (of_a->num != num || of_b->num != num) return;
+  ppi_turn_figure apart = {
+      .changes = ppi_tool_must(ppi_alloc(num * sizeof *apart.changes))};
+  for (size_t i = 0; i < num; i++)
+    add_change(&apart, of_b->changes[i] - of_a->changes[i]);
+  const look_interval interval = interval_of(&apart, bounds);
+  ppi_free(apart.changes);
+  turns->is_behind[1 + a] |= interval.high < 0;
+  turns->is_behind[1 + b] |= interval.low > 0;
+  turns->are_alike =
+      PPI_MAX(-interval.low, interval.high) <= log1p(bounds->until);
+}
+
+static void settle_all(ppi_turns *turns, const look_bounds *bounds) {
+  for (size_t i = 0; i < turns->num_programs; i++) {
+    const ppi_turn_figure *figure = ppi_turns_figure(turns, i, 0);
+    if (turns->is_out[i]) continue;
+    turns->is_behind[0] |= figure->high < 0;
+    turns->is_behind[1 + i] |= figure->low > 0;
+    for (size_t k = 0; k < i; k++)
+      if (!turns->is_out[k]) settle(turns, k, i, bounds);
+  }
+}
+
+// Of two the worse one stays until it is surely that.
 static void halve(ppi_turns *turns) {
   size_t *places =
       ppi_tool_must(ppi_alloc(turns->num_programs * sizeof *places));
   size_t num = order(turns, places);
-  for (size_t i = (num + 1) / 2; i < num; i++) turns->is_out[places[i]] = true;
+  for (size_t i = (num + 1) / 2; i < num; i++)
+    turns->is_out[places[i]] = num > 2 || turns->is_behind[1 + places[i]];
   ppi_free(places);
 }
 
@@ -225,7 +283,7 @@ static bool all_decided(const ppi_turns *turns) {
           PPI_VERDICT_AMBIGUOUS)
         return false;
   }
-  return num < 2;
+  return num < 2 || (num == 2 && turns->are_alike);
 }
 
 bool ppi_turns_end_round(ppi_turns *turns) {
@@ -239,6 +297,7 @@ bool ppi_turns_end_round(ppi_turns *turns) {
   for (size_t i = 0; i < turns->num_programs; i++)
     for (size_t k = 0; !turns->is_out[i] && k < turns->num_stages; k++)
       decide(ppi_turns_figure(turns, i, k), &bounds);
+  settle_all(turns, &bounds);
   if (turns->next_look == turns->num_looks) return false;
   halve(turns);
   return !all_decided(turns);
@@ -327,9 +386,48 @@ static void put_answer(const ppi_turns_result *result, size_t program,
                     "New %zu: no change was found; one of %.3g %% would have "
                     "been, in any stage",
                     program + 1, 100 * worst_detectable(turns, program));
-  ppi_page_format(
-      out, "; %zu runs a side%s\n", turns->rounds_of[program],
-      turns->is_out[program] ? ", then dropped for better ones" : "");
+  ppi_page_format(out, "; %zu runs a side%s\n", turns->rounds_of[program],
+                  !turns->is_out[program] ? ""
+                  : turns->is_behind[1 + program]
+                      ? ", then dropped: surely slower than another"
+                      : ", then dropped as one of the worse half");
+}
+
+static void put_command(size_t command, ppi_page *out) {
+  if (command)
+    ppi_page_format(out, "New %zu", command);
+  else
+    ppi_page_text(out, "base");
+}
+
+static double mean_of(const ppi_turns *turns, size_t command) {
+  return command ? ppi_turns_figure(turns, command - 1, 0)->mean : 0;
+}
+
+// Ranks all commands by the first stage, and says which one is surely the best.
+static void put_ranking(const ppi_turns_result *result, ppi_page *out) {
+  const ppi_turns *turns = result->turns;
+  size_t places[1 + PPI_TURNS_MOST], num_ahead = 0;
+  for (size_t i = 0; i <= turns->num_programs; i++) {
+    size_t at = i;
+    for (; at && mean_of(turns, places[at - 1]) > mean_of(turns, i); at--)
+      places[at] = places[at - 1];
+    places[at] = i;
+    num_ahead += !turns->is_behind[i];
+  }
+  ppi_page_format(out, "By %s, the best first", result->stages[0]->name);
+  for (size_t i = 0; i <= turns->num_programs; i++) {
+    ppi_page_text(out, i ? ", " : ": ");
+    put_command(places[i], out);
+  }
+  ppi_page_text(
+      out, num_ahead == 1 ? "; surely the best" : "; not surely different");
+  for (size_t i = 0, num = 0; i <= turns->num_programs; i++) {
+    if (turns->is_behind[places[i]]) continue;
+    ppi_page_text(out, num++ ? ", " : ": ");
+    put_command(places[i], out);
+  }
+  ppi_page_text(out, "\n");
 }
 
 static void put_notes(const ppi_turns_result *result, ppi_page *out) {
@@ -338,6 +436,7 @@ static void put_notes(const ppi_turns_result *result, ppi_page *out) {
       ppi_tool_put(out, "New %zu is %s\n", i + 1, result->commands[i + 1]);
     put_answer(result, i, out);
   }
+  if (result->turns->num_programs > 1) put_ranking(result, out);
   ppi_page_bytes(out, result->notes->bytes, result->notes->len);
 }
 

@@ -2,9 +2,10 @@
 //
 // Decides when to stop running programs in turns, and the result. A round is
 // one run of the base and one of each program that is still in; two rounds, in
-// opposite orders, cancel an even drift. Group-sequential: the error is spent
-// over a few looks, planned before the first run. A stop at any look keeps the
-// error. One thread. Also prints the result.
+// opposite orders, cancel an even drift. Which order is first changes without a
+// period. Group-sequential: the error is spent over a few looks, planned before
+// the first run. A stop at any look keeps the error. One thread. Also prints
+// the result.
 #pragma once
 
 #include "compare/compare_comparison.h"
@@ -14,7 +15,8 @@ PPROF_BEGIN_C_
 
 struct ppi_tool_options;
 
-enum { PPI_TURNS_LEAST = 4, PPI_TURNS_MAX_LOOKS = 24 };
+// The most programs, the base apart; the fewest rounds; the most looks.
+enum { PPI_TURNS_MOST = 32, PPI_TURNS_LEAST = 6, PPI_TURNS_MAX_LOOKS = 24 };
 
 // One stage of one program against the base, in logarithms.
 typedef struct ppi_turn_figure {
@@ -34,6 +36,10 @@ typedef struct ppi_turns {
   double *changes;           // of all figures
   size_t *rounds_of;         // of each program: how many it took part in
   bool *is_out;
+  // Of the base, then of each program: surely slower than another, by the first
+  // stage.
+  bool *is_behind;
+  bool are_alike;  // the last two programs differ by `until` at most
 } ppi_turns;
 
 // ppi_turns_open plans for at most `max_runs` runs a program, PPI_TURNS_LEAST
@@ -46,8 +52,12 @@ ppi_turn_figure *ppi_turns_figure(const ppi_turns *turns, size_t program,
 // ppi_turns_add takes log(program / base) of this round.
 void ppi_turns_add(ppi_turns *turns, size_t program, size_t stage,
                    double change);
-// ppi_turns_end_round decides at a look, and drops the worse half of several
-// programs by their first stage. Answers whether to go on.
+// ppi_turns_command answers which command is the `place`-th of this round, 0
+// for the base.
+size_t ppi_turns_command(const ppi_turns *turns, size_t place);
+// ppi_turns_end_round decides at a look. It drops the worse half of more than
+// two programs by their first stage, and of two the one that is behind. Answers
+// whether to go on.
 bool ppi_turns_end_round(ppi_turns *turns);
 
 // All pointers are borrowed.

@@ -25,7 +25,7 @@ struct attempt {
   ppi_wanted wanted;
   ppi_trial trial;
   size_t max_runs, num_commands;  // the base first
-  const char *commands[33];
+  const char *commands[1 + PPI_TURNS_MOST];
   ppi_samples *warm;  // of each command: of the run that is not counted
   const ppi_compare_stage **stages;
   size_t num_stages;
@@ -208,13 +208,11 @@ static void add_figure(struct attempt *attempt, size_t command, size_t stage) {
   if (command) ppi_turns_add(&attempt->turns, command - 1, stage, own - base);
 }
 
-// Runs the commands from the base to the last; the next round goes the other
-// way.
 static int run_round(struct attempt *attempt) {
   const ppi_turns *turns = &attempt->turns;
   size_t num = attempt->num_commands;
   for (size_t i = 0; i < num; i++) {
-    size_t command = turns->num_rounds % 2 ? num - 1 - i : i;
+    size_t command = ppi_turns_command(turns, i);
     if (command && turns->is_out[command - 1]) continue;
     int code = run_counted(attempt, command);
     if (code != PPI_EXIT_DONE) return code;
