@@ -423,9 +423,14 @@ TEST(ImportTest, DamageInGzipCostsNoByteInFrontOfIt) {
     text +=
         X("a" + std::to_string(i * 7919 % 5000), std::to_string(10 * i), "5") +
         ",\n";
-  const std::string whole = Gzip(text);
-  for (size_t place :
-       {whole.size() / 9, whole.size() / 2, whole.size() - 900}) {
+  // Level 0 copies blocks of 65535 bytes, each behind 5 of its own. The sixth
+  // one's are damaged: igzip has little room then, and keeps the fifth one
+  // back.
+  const std::string packed = Gzip(text), copied = Gzip(text, 0);
+  const std::pair<std::string, size_t> cases[] = {{packed, packed.size() / 2},
+                                                  {packed, packed.size() - 900},
+                                                  {copied, 10 + 5 * 65540}};
+  for (const auto &[whole, place] : cases) {
     std::string damaged = whole;
     for (size_t i = 0; i < 40; i++) damaged[place + i] = '\xff';
     Imported cut(false), plain(false);

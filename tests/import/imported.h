@@ -265,9 +265,9 @@ class Imported {
   uint64_t checkpoint_ns_ = 0;
 };
 
-inline std::string Gzip(const std::string &bytes) {
+inline std::string Gzip(const std::string &bytes, int level = 6) {
   z_stream stream = {};
-  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, 0), Z_OK);
+  EXPECT_EQ(deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 8, 0), Z_OK);
   std::string out(deflateBound(&stream, bytes.size()) + 64, '\0');
   stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());

@@ -49,11 +49,6 @@ pprof_status ppi_source_open(ppi_source *source, const char *path,
   return PPROF_STATUS_OK;
 }
 
-static void begin_zlib(ppi_source *source) {
-  source->in_member = inflateInit2(&source->stream, 15 + 16) == Z_OK;
-  source->damaged = source->at_end = !source->in_member;
-}
-
 // The first block decides whether the file is gzip.
 static void begin(ppi_source *source) {
   source->begun = true;
@@ -63,10 +58,10 @@ static void begin(ppi_source *source) {
                     source->in[1] == 0x8b;
   if (!source->is_gzip) return;
   source->gunzip = ppi_fast_gunzip_create();
-  if (source->gunzip)
+  if (source->gunzip || inflateInit2(&source->stream, 15 + 16) == Z_OK)
     source->in_member = true;
   else
-    begin_zlib(source);
+    source->damaged = source->at_end = true;
 }
 
 // Skips the zeroes that pad a member, and checks for the head of the next one.
@@ -90,7 +85,7 @@ static void next_member(ppi_source *source) {
   source->in_member = source->gunzip || inflateReset(stream) == Z_OK;
 }
 
-static size_t inflate_some(ppi_source *source) {
+static size_t inflate_block(ppi_source *source) {
   z_stream *stream = &source->stream;
   stream->next_out = source->out;
   stream->avail_out = PPI_SOURCE_BLOCK;
@@ -107,26 +102,6 @@ static size_t inflate_some(ppi_source *source) {
       source->damaged = source->at_end = true;
   }
   return PPI_SOURCE_BLOCK - stream->avail_out;
-}
-
-// Inflates by zlib up to where it stands. False: the file cannot be read again.
-static bool begin_again(ppi_source *source) {
-  if (lseek(source->fd, 0, SEEK_SET) != 0) return false;
-  ppi_fast_gunzip_destroy(source->gunzip);
-  source->gunzip = NULL;
-  source->damaged = source->at_end = false;
-  source->num_read = 0;
-  source->stream = (z_stream){.next_in = source->in};
-  begin_zlib(source);
-  for (uint64_t left = source->num_out; left; left -= PPI_SOURCE_BLOCK)
-    inflate_some(source);
-  return true;
-}
-
-static size_t inflate_block(ppi_source *source) {
-  size_t len = inflate_some(source);
-  bool is_read_again = source->damaged && source->gunzip && begin_again(source);
-  return is_read_again ? inflate_some(source) : len;
 }
 
 size_t ppi_source_next(ppi_source *source, const char **out) {
