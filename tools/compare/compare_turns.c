@@ -415,7 +415,9 @@ static void put_ranking(const ppi_turns_result *result, ppi_page *out) {
     places[at] = i;
     num_ahead += !turns->is_behind[i];
   }
-  ppi_page_format(out, "By %s, the best first", result->stages[0]->name);
+  ppi_page_text(out, "By ");
+  ppi_page_visible(out, result->stages[0]->name);
+  ppi_page_text(out, ", the best first");
   for (size_t i = 0; i <= turns->num_programs; i++) {
     ppi_page_text(out, i ? ", " : ": ");
     put_command(places[i], out);

@@ -15,7 +15,7 @@ PPROF_BEGIN_C_
 
 struct ppi_tool_options;
 
-// The most programs, the base apart; the fewest rounds; the most looks.
+// The most programs without the base; the fewest rounds; the most looks.
 enum { PPI_TURNS_MOST = 32, PPI_TURNS_LEAST = 6, PPI_TURNS_MAX_LOOKS = 24 };
 
 // One stage of one program against the base, in logarithms.

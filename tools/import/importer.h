@@ -90,7 +90,7 @@ const ppi_intern_item *ppi_intern_item_of(const ppi_intern *intern,
                                           uint32_t id);
 void ppi_intern_clear(ppi_intern *intern);
 
-// Keys of asynchronous ranges are told apart by the bits above these.
+// The bits above these separate keys of asynchronous ranges.
 #define PPI_SWEEP_KEY_BITS 13
 
 typedef enum ppi_record_kind {

@@ -75,7 +75,7 @@ static size_t put_heading(const char *before, const char *key, ppi_page *out) {
   return PPI_MAX(width, WIDTH);
 }
 
-// A value may have several lines, such as the configuration, whose blanks at
+// A value may have several lines, such as the configuration. Its blanks at
 // the beginning stay.
 static void put_text(const char *before, const char *key, const char *value,
                      ppi_page *out) {

@@ -436,7 +436,7 @@ static const ppi_answer_row *greatest_row(const ppi_answer *answer) {
   return most;
 }
 
-// Names the greatest part of requests, whose stage `caller` waits for another
+// Names the greatest part of requests. Their stage `caller` waits for another
 // process. Its bound is that of one thread.
 static void say_call(const ppi_answer *joined, const char *caller,
                      ppi_limit *out) {

@@ -18,7 +18,7 @@ static struct {
   unsigned turn;
   double quota, period_us;  // quota: in processors; 0: none
   double periods, sum_us;   // throttled ones, and what processors lost
-  double pending;           // throttled periods whose loss is not yet counted
+  double pending;           // throttled periods without a counted loss yet
   double throttled_us;
   double high_events, max_events, kill_events;
 } own;

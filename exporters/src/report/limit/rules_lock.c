@@ -80,7 +80,7 @@ static void follow_waits(const ppi_limit_model *model, double all_ns,
   }
 }
 
-// Takes `times_ns` apart: by name, and by row after the names.
+// Splits `times_ns`: by name, and by row after the names.
 static void list_holders(const ppi_limit_model *model, double all_ns,
                          double *times_ns, lock *out) {
   times_ns[out->name] = 0;
