@@ -158,7 +158,7 @@ static long wait_for_futex(const ppi_reals *real, const call_arguments *with,
 }
 
 // It reads six arguments, also where the caller gives less: no sanitizer may
-// ask whose memory that is.
+// check that memory.
 __attribute__((no_sanitize_address)) PPI_EXPORTED long syscall(long number,
                                                                ...) {
   const ppi_reals *real = ppi_real();
