@@ -4,6 +4,7 @@
 // runs, and each change of what it does breaks one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 #include <string>
@@ -156,6 +157,7 @@ class ExpectTest : public ::testing::Test {
   std::string Broken(const Events &events) {
     ppi_expect_run run;
     broken_.clear();
+    num_cut_ = 0;
     ppi_expect_run_init(
         &run,
         [](void *user, const ppi_expect_run *whole) {
@@ -171,7 +173,9 @@ class ExpectTest : public ::testing::Test {
       ppi_expect_rule rule;
       ppi_page page = {};
       ASSERT_TRUE(ppi_expect_rule_parse(text.c_str(), &rule)) << text;
-      bool holds = ppi_expect_rule_holds(&rule, run, &page);
+      size_t num_cut;
+      bool holds = ppi_expect_rule_holds(&rule, run, &page, &num_cut);
+      num_cut_ = std::max(num_cut_, num_cut);
       if (!holds && broken_.empty())
         broken_ = text + ": " + std::string(page.bytes, page.len);
       ppi_page_clear(&page);
@@ -179,6 +183,7 @@ class ExpectTest : public ::testing::Test {
   }
 
   std::string text_, broken_;
+  size_t num_cut_ = 0;
   std::vector<std::string> rules_;
 };
 
@@ -262,6 +267,140 @@ TEST_F(ExpectTest, EachChangeIsCaught) {
       ASSERT_NE(broken, "") << change.what << i;
       ASSERT_EQ(broken.find(change.breaks), 0u) << change.what << broken;
     }
+}
+
+// What a recording of [from, to) has: the events that began in it. Those that
+// are open at its end are clipped, or are not there.
+Events Between(const Events &events, uint64_t from, uint64_t to,
+               bool has_open = false) {
+  Events out;
+  for (pprof_event event : events) {
+    if (event.start_ns < from || event.start_ns >= to) continue;
+    if (event.end_ns > to && !has_open) continue;
+    if (event.end_ns > to) event.flags |= PPROF_FLAG_CLIPPED;
+    event.end_ns = std::min(event.end_ns, to);
+    out.push_back(event);
+  }
+  return out;
+}
+
+// Recordings that begin and end anywhere, with the calls that are open at the
+// end (a window) or without them (a killed process).
+TEST_F(ExpectTest, RequestsAtTheEdgesAreCutNotBroken) {
+  rules_ = {"request has decode -> detect -> classify",
+            "request has launches = 3", "request has audit >= 1",
+            "request has fetch > 0"};
+  size_t most = 0;
+  for (uint64_t at = 0; at < 200; at++) {
+    const Service run(2000 + at);
+    uint64_t from = 20'000'000 + 100'000 * at;
+    for (bool has_open : {false, true}) {
+      Events events =
+          Between(run.events, from, from + 100'000'000 + 37'000 * at, has_open);
+      ASSERT_EQ(Broken(events), "") << at << has_open;
+      most = std::max(most, num_cut_);
+    }
+  }
+  EXPECT_EQ(most, 4u);  // two at each edge
+}
+
+TEST_F(ExpectTest, TheLastRequestsBetweenTwoStagesAreCounted) {
+  rules_ = {"request has decode -> detect -> classify"};
+  const Service run(7);
+  uint64_t end = std::max(run.events[run.Find(kDecode, 38)].end_ns,
+                          run.events[run.Find(kDecode, 39)].end_ns);
+  EXPECT_EQ(Broken(Between(run.events, 0, end)), "");
+  EXPECT_EQ(num_cut_, 2u);
+  EXPECT_EQ(Broken(run.events), "");
+  EXPECT_EQ(num_cut_, 0u);
+}
+
+// Each of the requests but those at the very edge, whose call could be outside.
+TEST_F(ExpectTest, AnEndDroppedInsideIsCaught) {
+  rules_ = {"request has decode -> detect -> classify"};
+  for (uint32_t site : {kDecode, kClassify})
+    for (uint64_t i = 2; i < 38; i++) {
+      Service run(1000 + i);
+      run.events.erase(run.events.begin() + run.Find(site, i));
+      ASSERT_NE(Broken(run.events), "") << site << " " << i;
+      ASSERT_EQ(num_cut_, 0u);
+    }
+}
+
+// From request 20 on, and in all of them.
+TEST_F(ExpectTest, AStageThatNoLongerComesIsCaught) {
+  rules_ = {"request has decode -> detect -> classify"};
+  for (uint64_t first : {0, 20}) {
+    Service run(7);
+    for (uint64_t i = first; i < 40; i++)
+      run.events.erase(run.events.begin() + run.Find(kClassify, i));
+    EXPECT_NE(
+        Broken(run.events).find("request " + std::to_string(1000 + first)),
+        std::string::npos)
+        << broken_;
+    EXPECT_LE(num_cut_, 2u);
+  }
+}
+
+// Of two requests alone either could be cut; a name that is nowhere is wrong.
+TEST_F(ExpectTest, ANameThatTheRunLacksIsNotCut) {
+  const Service run(7);
+  const Events events = Between(run.events, 0, 9'000'000);
+  for (const char *rule : {"request has decode -> detect -> nothing",
+                           "request has nothing >= 1"}) {
+    rules_ = {rule};
+    EXPECT_NE(Broken(events), "") << rule;
+  }
+}
+
+// The range of the request ended, so the stage does not come any more.
+TEST_F(ExpectTest, AnEndedRequestIsNotCut) {
+  rules_ = {"request has decode -> detect -> classify"};
+  Service run(7);
+  run.events.erase(run.events.begin() + run.Find(kClassify, 39));
+  EXPECT_EQ(Broken(run.events), "");
+  EXPECT_EQ(num_cut_, 1u);
+  pprof_event whole = run.events[run.Find(kDecode, 39)];
+  whole.site = kStep + 1;
+  whole.flags = PPROF_FLAG_REQUEST | PPROF_FLAG_ASYNC;
+  whole.end_ns = run.events[run.Find(kDetect, 39)].end_ns;
+  run.events.push_back(whole);
+  EXPECT_NE(Broken(run.events).find("request 1039"), std::string::npos);
+  run.events.back().flags |= PPROF_FLAG_CLIPPED;
+  EXPECT_EQ(Broken(run.events), "");
+  EXPECT_EQ(num_cut_, 1u);
+}
+
+// A call hangs until the process is killed; those behind it wait.
+TEST_F(ExpectTest, RequestsBehindAHungCallAreCut) {
+  rules_ = {"request has decode -> detect -> classify"};
+  Service run(7);
+  const uint64_t hung = run.events[run.Find(kDetect, 34)].start_ns;
+  const uint64_t end = run.events.back().end_ns + 1'000'000'000;
+  Events events;
+  for (const pprof_event &event : run.events)
+    if (event.site == kDecode || event.end_ns < hung) events.push_back(event);
+  events.push_back(run.events[run.Find(kDetect, 34)]);
+  events.back().end_ns = end;
+  EXPECT_NE(Broken(events), "");
+  events.back().flags |= PPROF_FLAG_CLIPPED;
+  EXPECT_EQ(Broken(events), "");
+  EXPECT_EQ(num_cut_, 6u);
+}
+
+// A request may lie on both sides of the time between two windows.
+TEST_F(ExpectTest, RequestsOverTwoWindowsAreCut) {
+  rules_ = {"request has decode -> detect -> classify"};
+  const Service run(7);
+  uint64_t away = run.events[run.Find(kDetect, 20)].start_ns - 1;
+  Events events = Between(run.events, 0, away);
+  for (pprof_event event :
+       Between(run.events, away + 2'000'000, 1'000'000'000)) {
+    event.window = 1;
+    events.push_back(event);
+  }
+  EXPECT_EQ(Broken(events), "");
+  EXPECT_EQ(num_cut_, 2u);
 }
 
 TEST_F(ExpectTest, NamesTheFirstOffender) {

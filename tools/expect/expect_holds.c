@@ -105,17 +105,164 @@ static bool unit_holds(const ppi_expect_rule *rule, const ppi_expect_run *run,
   return false;
 }
 
+// ---- requests at the edges of the recording ----
+
+// What requests that keep a rule show. Where none does, `most_ns` is the
+// longest that a request lasted.
+typedef struct edges {
+  uint64_t most_ns;       // two successive calls of a request took
+  uint64_t last_kept_ns;  // the last of these requests began
+  uint64_t hung_ns;       // since then a call is open, and no request passed
+  bool has_names;         // the run has each name of the rule
+} edges;
+
+static uint64_t end_of(const ppi_expect_run *run,
+                       const ppi_expect_member *members, size_t num) {
+  uint64_t end = members->start_ns;
+  for (size_t i = 0; i < num; i++)
+    end = PPI_MAX(end, run->events[members[i].event].end_ns);
+  return end;
+}
+
+// The begin of the first call named by the rule that was open to the end while
+// no request passed. Others may have waited for it.
+static uint64_t hung_since(const ppi_expect_rule *rule,
+                           const ppi_expect_run *run, uint64_t last_kept_ns) {
+  uint64_t out = UINT64_MAX;
+  for (size_t i = 0; i < run->num_events; i++) {
+    const ppi_expect_event *event = &run->events[i];
+    if (!(event->flags & PPROF_FLAG_CLIPPED) || event->start_ns >= out ||
+        event->start_ns < last_kept_ns ||
+        event->window != run->windows[run->num_windows - 1].index)
+      continue;
+    for (size_t k = 0; k < rule->num_names; k++)
+      if (ppi_expect_is(run, event, rule->names[k])) out = event->start_ns;
+  }
+  return out;
+}
+
+static bool has_names(const ppi_expect_rule *rule, const ppi_expect_run *run) {
+  for (size_t k = 0; k < rule->num_names; k++) {
+    size_t i = 0;
+    while (i < run->num_events &&
+           !ppi_expect_is(run, &run->events[i], rule->names[k]))
+      i++;
+    if (i == run->num_events) return false;
+  }
+  return true;
+}
+
+static edges edges_of(const ppi_expect_rule *rule, const ppi_expect_run *run,
+                      const ppi_expect_units *units) {
+  edges out = {.has_names = has_names(rule, run)};
+  uint64_t longest = 0;
+  for (size_t begin = 0, end; begin < units->num; begin = end) {
+    const ppi_expect_member *members = units->members + begin;
+    end = ppi_expect_unit_end(units, begin);
+    if (is_cut(run, units, begin, end)) continue;
+    uint64_t last_ns = end_of(run, members, end - begin);
+    longest = PPI_MAX(longest, last_ns - members->start_ns);
+    if (!unit_holds(rule, run, members, end - begin, NULL)) continue;
+    out.last_kept_ns = PPI_MAX(out.last_kept_ns, members->start_ns);
+    for (size_t i = 0; i < end - begin; i++) {
+      size_t at = i ? i - 1 : 0, num = i - at + 1;
+      uint64_t took = end_of(run, members + at, num) - members[at].start_ns;
+      out.most_ns = PPI_MAX(out.most_ns, took);
+    }
+  }
+  if (!out.most_ns) out.most_ns = longest;
+  out.hung_ns = hung_since(rule, run, out.last_kept_ns);
+  return out;
+}
+
+// What a unit lacks to keep a rule.
+typedef enum lack {
+  LACKS_NONE = 0,    // more calls would not help
+  LACKS_FIRST = 1,   // calls before it
+  LACKS_LAST = 2,    // calls after it
+  LACKS_BOTH = 3,    // both of them
+  LACKS_EITHER = 4,  // calls on either side
+} lack;
+
+static lack lack_of(const ppi_expect_rule *rule, const ppi_expect_run *run,
+                    const ppi_expect_member *members, size_t num) {
+  size_t count, first = 0, next = 0;
+  if (rule->kind == PPI_EXPECT_COUNT) {
+    unit_has_number(rule, run, members, num, &count);
+    bool is_few = (double)count < rule->bound || rule->op[0] == '>';
+    return is_few && rule->op[0] != '<' ? LACKS_EITHER : LACKS_NONE;
+  }
+  for (size_t i = 0; i < num; i++)
+    for (size_t k = 0; k < rule->num_names; k++) {
+      if (!is_named(run, &members[i], rule->names[k])) continue;
+      if (!next) first = next = k;
+      if (k != next++) return LACKS_NONE;
+      break;
+    }
+  if (!next) return LACKS_EITHER;
+  return (first ? LACKS_FIRST : 0) | (next < rule->num_names ? LACKS_LAST : 0);
+}
+
+// The range of a request that was recorded whole shows both its ends.
+static bool is_whole(const ppi_expect_run *run,
+                     const ppi_expect_member *members, size_t num) {
+  for (size_t i = 0; i < num; i++) {
+    const ppi_expect_event *event = &run->events[members[i].event];
+    if (event->kind == PPROF_KIND_RANGE && event->flags & PPROF_FLAG_REQUEST)
+      return true;
+  }
+  return false;
+}
+
+// Whether a request that breaks the rule may have its other calls outside the
+// recording: only where it is no further from that edge than two successive
+// calls of a request last.
+static bool is_at_edge(const ppi_expect_rule *rule, const ppi_expect_run *run,
+                       const ppi_expect_member *members, size_t num,
+                       const edges *seen) {
+  const ppi_expect_window *first = ppi_expect_window_of(
+                              run, &run->events[members->event]),
+                          *last = ppi_expect_window_of(
+                              run, &run->events[members[num - 1].event]);
+  uint64_t most = seen->most_ns, end = PPI_MIN(last->last_ns, seen->hung_ns);
+  bool at_first = members->start_ns - first->first_ns <= most;
+  bool at_last = end_of(run, members, num) + most >= end;
+  lack lacks = lack_of(rule, run, members, num);
+  if (!seen->has_names || is_whole(run, members, num)) return false;
+  // What it lacks may lie between its windows.
+  if (first != last) return rule->kind == PPI_EXPECT_ORDER || lacks;
+  switch (lacks) {
+    case LACKS_FIRST:
+      return at_first;
+    case LACKS_LAST:
+      return at_last;
+    case LACKS_BOTH:
+      return at_first && at_last;
+    case LACKS_EITHER:
+      return at_first || at_last;
+    default:
+      return false;
+  }
+}
+
 // Units come in the order of their numbers; the first in time is named.
 static bool units_hold(const ppi_expect_rule *rule, const ppi_expect_run *run,
-                       ppi_page *out) {
+                       ppi_page *out, size_t *num_cut) {
   ppi_expect_units units = ppi_expect_units_of(run, rule->unit);
+  bool is_request = strcmp(rule->unit, "request") == 0;
+  const edges seen = is_request ? edges_of(rule, run, &units) : (edges){0};
   size_t first = SIZE_MAX, first_end = 0;
   for (size_t begin = 0, end; begin < units.num; begin = end) {
     const ppi_expect_member *members = units.members + begin;
     end = ppi_expect_unit_end(&units, begin);
-    if (is_cut(run, &units, begin, end) ||
-        unit_holds(rule, run, members, end - begin, NULL))
+    size_t num = end - begin;
+    bool is_clipped = is_cut(run, &units, begin, end);
+    if (!is_clipped && unit_holds(rule, run, members, num, NULL)) continue;
+    if (is_clipped ||
+        (is_request && is_at_edge(rule, run, members, num, &seen))) {
+      *num_cut += is_request;
       continue;
+    }
     if (first != SIZE_MAX && units.members[first].start_ns <= members->start_ns)
       continue;
     first = begin;
@@ -278,11 +425,16 @@ static bool loses(const ppi_expect_rule *rule, const ppi_expect_run *run,
 }
 
 bool ppi_expect_rule_holds(const ppi_expect_rule *rule,
-                           const ppi_expect_run *run, ppi_page *out) {
+                           const ppi_expect_run *run, ppi_page *out,
+                           size_t *num_cut) {
   static bool (*const of[])(const ppi_expect_rule *, const ppi_expect_run *,
-                            ppi_page *) = {
-      [PPI_EXPECT_ORDER] = units_hold,     [PPI_EXPECT_COUNT] = units_hold,
-      [PPI_EXPECT_NONE_IN] = none_in,      [PPI_EXPECT_FIGURE] = figure_holds,
-      [PPI_EXPECT_OVERLAP] = figure_holds, [PPI_EXPECT_LOST] = loses};
-  return of[rule->kind](rule, run, out);
+                            ppi_page *) = {[PPI_EXPECT_NONE_IN] = none_in,
+                                           [PPI_EXPECT_FIGURE] = figure_holds,
+                                           [PPI_EXPECT_OVERLAP] = figure_holds,
+                                           [PPI_EXPECT_LOST] = loses};
+  bool is_of_units =
+      rule->kind == PPI_EXPECT_ORDER || rule->kind == PPI_EXPECT_COUNT;
+  *num_cut = 0;
+  return is_of_units ? units_hold(rule, run, out, num_cut)
+                     : of[rule->kind](rule, run, out);
 }

@@ -10,9 +10,11 @@
 PPROF_BEGIN_C_
 
 // ppi_expect_rule_holds answers whether a run keeps a rule; if not, `out` gets
-// the first violation.
+// the first violation. *num_cut is the number of requests that an edge of the
+// recording cut; they are not judged.
 bool ppi_expect_rule_holds(const ppi_expect_rule *rule,
-                           const ppi_expect_run *run, ppi_page *out);
+                           const ppi_expect_run *run, ppi_page *out,
+                           size_t *num_cut);
 
 // ppi_expect_quantile is the duration of nearest rank of the calls of a name,
 // in ns; a quantile below 0 is the mean. 0 where there are none.

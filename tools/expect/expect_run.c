@@ -17,7 +17,7 @@ static ppi_expect_run *run_of(pprof_sink *sink) {
 
 static void forget(ppi_expect_run *run) {
   for (size_t i = 0; i < run->num_sites; i++) ppi_free(run->sites[i].name);
-  run->num_sites = run->num_events = run->num_flows = 0;
+  run->num_sites = run->num_events = run->num_flows = run->num_windows = 0;
   run->num_lost = 0;
 }
 
@@ -40,6 +40,34 @@ static pprof_status run_define(pprof_sink *sink,
   return PPROF_STATUS_OK;
 }
 
+// The number of windows up to the one of `index`; 0: it is not there. Most
+// events are in the last one.
+static size_t find_window(const ppi_expect_run *run, uint32_t index) {
+  size_t at = run->num_windows;
+  while (at && run->windows[at - 1].index != index) at--;
+  return at;
+}
+
+static void widen(ppi_expect_run *run, uint32_t index, uint64_t first,
+                  uint64_t last) {
+  size_t at = find_window(run, index);
+  if (!at) {
+    PPI_MUST_PUSH(run->windows, run->num_windows, run->windows_capacity,
+                  (ppi_expect_window){first, last, index});
+    return;
+  }
+  ppi_expect_window *window = &run->windows[at - 1];
+  window->first_ns = PPI_MIN(window->first_ns, first);
+  window->last_ns = PPI_MAX(window->last_ns, last);
+}
+
+static pprof_status run_window(pprof_sink *sink, uint32_t index, bool opens,
+                               uint64_t time_ns) {
+  (void)opens;
+  widen(run_of(sink), index, time_ns, time_ns);
+  return PPROF_STATUS_OK;
+}
+
 static void add_event(ppi_expect_run *run, const pprof_event *event) {
   PPI_MUST_PUSH(run->events, run->num_events, run->events_capacity,
                 (ppi_expect_event){.start_ns = event->start_ns,
@@ -52,7 +80,10 @@ static void add_event(ppi_expect_run *run, const pprof_event *event) {
                                    .lane = event->lane,
                                    .kind = event->kind,
                                    .flags = event->flags,
-                                   .depth = event->depth});
+                                   .depth = event->depth,
+                                   .window = event->window});
+  widen(run, event->window, event->start_ns,
+        PPI_MAX(event->start_ns, event->end_ns));
   if (event->num_flows == 0) return;
   PPI_MUST_ROOM(run->flows, run->flows_capacity,
                 run->num_flows + event->num_flows);
@@ -84,6 +115,7 @@ void ppi_expect_run_init(ppi_expect_run *run,
                                    .begin = run_begin,
                                    .define = run_define,
                                    .events = run_events,
+                                   .window = run_window,
                                    .finish = run_finish},
                           .whole = whole,
                           .user = user};
@@ -94,6 +126,7 @@ void ppi_expect_run_clear(ppi_expect_run *run) {
   ppi_free(run->sites);
   ppi_free(run->events);
   ppi_free(run->flows);
+  ppi_free(run->windows);
 }
 
 const char *ppi_expect_name(const ppi_expect_run *run,
@@ -105,6 +138,11 @@ const char *ppi_expect_name(const ppi_expect_run *run,
 uint32_t ppi_expect_category(const ppi_expect_run *run,
                              const ppi_expect_event *event) {
   return event->site < run->num_sites ? run->sites[event->site].category : 0;
+}
+
+const ppi_expect_window *ppi_expect_window_of(const ppi_expect_run *run,
+                                              const ppi_expect_event *event) {
+  return &run->windows[find_window(run, event->window) - 1];
 }
 
 bool ppi_expect_is_call(const ppi_expect_run *run,

@@ -13,13 +13,19 @@ PPROF_BEGIN_C_
 typedef struct ppi_expect_event {
   uint64_t start_ns, end_ns, device_start_ns, device_end_ns;
   size_t first_flow;
-  uint32_t num_flows, site, lane, kind, flags, depth;
+  uint32_t num_flows, site, lane, kind, flags, depth, window;
 } ppi_expect_event;
 
 typedef struct ppi_expect_site {
   char *name;
   uint32_t category;
 } ppi_expect_site;
+
+// A capture window, or what its events show of it.
+typedef struct ppi_expect_window {
+  uint64_t first_ns, last_ns;
+  uint32_t index;
+} ppi_expect_window;
 
 typedef struct ppi_expect_run {
   pprof_sink base;
@@ -29,6 +35,8 @@ typedef struct ppi_expect_run {
   size_t num_flows, flows_capacity;
   ppi_expect_site *sites;
   size_t num_sites, sites_capacity;
+  ppi_expect_window *windows;
+  size_t num_windows, windows_capacity;
   uint64_t num_lost;
   bool has_requests;  // flows are requests
   // Called when a run is whole.
@@ -47,6 +55,9 @@ const char *ppi_expect_name(const ppi_expect_run *run,
                             const ppi_expect_event *event);
 uint32_t ppi_expect_category(const ppi_expect_run *run,
                              const ppi_expect_event *event);
+// ppi_expect_window_of is the window of an event of the run.
+const ppi_expect_window *ppi_expect_window_of(const ppi_expect_run *run,
+                                              const ppi_expect_event *event);
 // ppi_expect_is_call: the event is a call of its name, not the device's side of
 // a call, nor a step.
 bool ppi_expect_is_call(const ppi_expect_run *run,

@@ -21,7 +21,7 @@ struct checked {
   const ppi_expect_rules *rules;
   const char *file, *log;
   ppi_page *out;
-  size_t num_broken;
+  size_t num_broken, most_cut;
 };
 
 static void check_run(void *user, const ppi_expect_run *run) {
@@ -29,7 +29,10 @@ static void check_run(void *user, const ppi_expect_run *run) {
   for (size_t i = 0; i < checked->rules->num; i++) {
     const ppi_expect_rule *rule = &checked->rules->items[i];
     ppi_page words = {0};
-    if (!ppi_expect_rule_holds(rule, run, &words)) {
+    size_t num_cut;
+    bool holds = ppi_expect_rule_holds(rule, run, &words, &num_cut);
+    checked->most_cut = PPI_MAX(checked->most_cut, num_cut);
+    if (!holds) {
       checked->num_broken++;
       ppi_tool_put(checked->out, "%s: %s:%u: %s: ", checked->log, checked->file,
                    rule->line, rule->text);
@@ -44,10 +47,16 @@ static int check_log(const char *path, struct checked *checked) {
   ppi_expect_run run;
   size_t before = checked->num_broken;
   checked->log = ppi_tool_name_of(path);
+  checked->most_cut = 0;
   ppi_expect_run_init(&run, check_run, checked);
   int code = read_run(path, &run);
   ppi_expect_run_clear(&run);
   if (code == PPI_EXIT_INPUT) return code;
+  if (checked->most_cut)
+    ppi_tool_put(checked->out,
+                 "%s: %zu request%s cut at the recording's edges, not judged\n",
+                 checked->log, checked->most_cut,
+                 checked->most_cut == 1 ? "" : "s");
   if (checked->num_broken == before)
     ppi_tool_put(checked->out, "%s: %zu rules hold\n", checked->log,
                  checked->rules->num);
