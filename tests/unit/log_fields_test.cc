@@ -126,10 +126,10 @@ TEST(LogFieldsTest, Work) {
 
 // In words there, in the same order.
 TEST(LogFieldsTest, CpuUse) {
-  EXPECT_EQ(WordsBehind("it is 0 there follow ", "; with 3"),
-            "user time, system time, how much of both was in measured ranges "
-            "inside, voluntary and involuntary switches, minor and major "
-            "faults");
+  EXPECT_EQ(WordsBehind("Unless it is 0, ", ", and with 3"),
+            "user time, system time and the part of both in measured ranges "
+            "inside follow. Then voluntary and involuntary switches, minor and "
+            "major faults");
   EXPECT_EQ(std::string(PPI_LOG_CPU_FIELDS(NAME)),
             ", user_ns, sys_ns, inner_ns, voluntary_switches, "
             "involuntary_switches, minor_faults, major_faults");
