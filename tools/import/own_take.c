@@ -284,7 +284,8 @@ void ppi_own_take(ppi_importer *importer, char ph) {
     importer->skips[PPI_SKIP_UNKNOWN_KIND]++;
 }
 
-// It stands behind all ranges that the trace has before it.
+// It stands behind all ranges that the trace has before it, and all that began
+// by its time.
 void ppi_own_checkpoint(ppi_importer *importer) {
   ppi_record record = {.kind = PPI_RECORD_CHECKPOINT};
   double time;
@@ -292,6 +293,7 @@ void ppi_own_checkpoint(ppi_importer *importer) {
   record.time = importer->places.processes[record.process].ended;
   if (!record.time || !number_of(&importer->fields, "time_ns", &time)) return;
   record.end = whole(time, INT64_MAX) + PPI_RECORD_BIAS;
+  record.time = PPI_MAX(record.time, record.end);
   ppi_sorter_add(&importer->records, record.process, &record);
 }
 

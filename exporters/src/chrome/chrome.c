@@ -20,8 +20,7 @@
 #include "event/recorded_wait.h"
 #include "file/program.h"
 
-// An import holds so many events at least between two checkpoints.
-enum { LIMIT_MS = 10000, MOST_BYTES = 32 << 20, CHECKED_EVENTS = 100000 };
+enum { LIMIT_MS = 10000, MOST_BYTES = 32 << 20 };
 
 // Ranges that end before they start (a clock's step) are shown without length;
 // the totals count them.
@@ -174,10 +173,18 @@ static bool begin_shapes(ppi_chrome_writer *writer,
   return true;
 }
 
+// An import takes the same checkpoints as a report of the run, but the last one
+// if it has no events behind it.
+static void write_checkpoint(ppi_chrome_writer *writer) {
+  if (!writer->is_checked) return;
+  ppi_chrome_write_checkpoint(writer);
+  writer->is_checked = false;
+}
+
 static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
   const ppi_columns *columns = ppi_columns_of(batch);
-  writer->num_unchecked += batch->num_events;
+  write_checkpoint(writer);
   if (columns && !begin_shapes(writer, columns))
     return keep_failure(writer, PPROF_STATUS_NO_MEMORY);
   for (size_t i = 0; i < batch->num_events; i++) {
@@ -194,12 +201,10 @@ static pprof_status chrome_events(pprof_sink *sink, const pprof_batch *batch) {
 static pprof_status chrome_checkpoint(pprof_sink *sink,
                                       const pprof_checkpoint *checkpoint) {
   ppi_chrome_writer *writer = (ppi_chrome_writer *)sink;
+  write_checkpoint(writer);
   writer->reported_until_ns = pprof_checkpoint_time_ns(checkpoint);
   pprof_status status = ppi_chrome_rows_check(writer, checkpoint);
-  if (writer->num_unchecked >= CHECKED_EVENTS) {
-    ppi_chrome_write_checkpoint(writer);
-    writer->num_unchecked = 0;
-  }
+  writer->is_checked = true;
   return keep_failure(writer, status);
 }
 
@@ -228,7 +233,7 @@ static void clear_run(ppi_chrome_writer *writer) {
   ppi_free(writer->program);
   writer->program = NULL;
   writer->num_not_finite = writer->num_too_much = writer->reported_until_ns = 0;
-  writer->num_unchecked = 0;
+  writer->is_checked = false;
   writer->has_windows = false;
 }
 

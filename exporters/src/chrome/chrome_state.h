@@ -147,7 +147,7 @@ typedef struct ppi_chrome_writer {
   uint64_t num_buffered, next_order, num_not_finite;
   uint64_t num_too_much;       // names that were asked for in full, and are not
   uint64_t reported_until_ns;  // the last checkpoint
-  uint64_t num_unchecked;      // events since one that was written
+  bool is_checked;             // it is not written yet
   bool has_windows;            // of the run, so far
   ppi_texts texts;             // the run info, copied for the end of the file
 } ppi_chrome_writer;

@@ -4,7 +4,6 @@
 // them.
 #include "report/table/table_fill.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -12,178 +11,6 @@
 #include "base/sort.h"
 #include "event/columns.h"
 #include "event/recorded_wait.h"
-
-// ---- names and threads of a run ----
-
-static uint32_t *slot_of(ppi_table_list *list, uint32_t id) {
-  return PPI_REACH(list->items, list->num, list->capacity, (size_t)id + 1)
-             ? &list->items[id]
-             : NULL;
-}
-
-static ppi_map_key key_of(uint32_t category, const char *text) {
-  char place[16];
-  snprintf(place, sizeof place, "%u", category);
-  return ppi_map_key_of(place, text);
-}
-
-bool ppi_table_ids_has(const ppi_table_ids *ids, uint32_t category,
-                       const char *text) {
-  return ppi_map_find(&ids->known_names, key_of(category, text)) != SIZE_MAX;
-}
-
-size_t ppi_table_ids_add(ppi_table_ids *ids, uint32_t category,
-                         const char *text) {
-  size_t number = ppi_map_number(&ids->known_names, key_of(category, text));
-  if (number == SIZE_MAX || number < ids->num_names) return number;
-  ppi_table_name name = {.text = ppi_strdup(text), .category = category};
-  return name.text &&
-                 PPI_PUSH(ids->names, ids->num_names, ids->names_capacity, name)
-             ? number
-             : SIZE_MAX;
-}
-
-static bool define_site(ppi_table_ids *ids,
-                        const pprof_definition *definition) {
-  uint32_t *slot = slot_of(&ids->sites, definition->id);
-  size_t number = ppi_table_ids_add(ids, definition->parent, definition->name);
-  if (!slot || number == SIZE_MAX) return false;
-  *slot = (uint32_t)number + 1;
-  uint64_t into = definition->number;
-  if (into && into < PPI_MAX_ID && into != definition->id)
-    ids->names[number].folds_into = (uint32_t)into;
-  return true;
-}
-
-// Lanes of one thread share a row; a lane without a thread has its own.
-static size_t add_thread(ppi_table_ids *ids, uint32_t lane, uint64_t number,
-                         const char *name) {
-  ppi_map_key key = {number ? 0 : 1, number ? number : lane};
-  size_t index = ppi_map_number(&ids->known_threads, key);
-  if (index == SIZE_MAX) return index;
-  if (!PPI_REACH(ids->threads, ids->num_threads, ids->threads_capacity,
-                 index + 1))
-    return SIZE_MAX;
-  ids->threads[index].number = number;
-  return ppi_set_text(&ids->threads[index].name, name) ? index : SIZE_MAX;
-}
-
-static bool define_lane(ppi_table_ids *ids,
-                        const pprof_definition *definition) {
-  uint32_t *slot = slot_of(&ids->lanes, definition->id);
-  size_t number =
-      add_thread(ids, definition->id, definition->number, definition->name);
-  if (!slot || number == SIZE_MAX) return false;
-  *slot = (uint32_t)number + 1;
-  return true;
-}
-
-static bool define_device(ppi_table_ids *ids,
-                          const pprof_definition *definition) {
-  return PPI_REACH(ids->devices, ids->num_devices, ids->devices_capacity,
-                   (size_t)definition->id + 1) &&
-         ppi_set_text(&ids->devices[definition->id], definition->name);
-}
-
-static bool define(ppi_table_ids *ids, const pprof_definition *definition) {
-  switch (definition->kind) {
-    case PPROF_DEFINITION_SITE:
-      return define_site(ids, definition);
-    case PPROF_DEFINITION_LANE:
-      return define_lane(ids, definition);
-    case PPROF_DEFINITION_DEVICE:
-      return define_device(ids, definition);
-    case PPROF_DEFINITION_STREAM: {
-      uint32_t *slot = slot_of(&ids->streams, definition->id);
-      if (slot) *slot = definition->parent;
-      return slot;
-    }
-    default:
-      return true;
-  }
-}
-
-pprof_status ppi_table_ids_define(ppi_table_ids *ids,
-                                  const pprof_definition *definition) {
-  if (definition->id >= PPI_MAX_ID || definition->parent >= PPI_MAX_ID)
-    return PPROF_STATUS_CORRUPT;
-  return define(ids, definition) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
-}
-
-size_t ppi_table_ids_new_name(ppi_table_ids *ids, uint32_t site) {
-  char text[32];
-  snprintf(text, sizeof text, "<site %u>", site);
-  const pprof_definition unknown = {
-      .kind = PPROF_DEFINITION_SITE, .id = site, .name = text};
-  return ppi_table_ids_define(ids, &unknown) == PPROF_STATUS_OK
-             ? ids->sites.items[site] - 1
-             : SIZE_MAX;
-}
-
-size_t ppi_table_ids_new_thread(ppi_table_ids *ids, uint32_t lane) {
-  const pprof_definition unknown = {
-      .kind = PPROF_DEFINITION_LANE, .id = lane, .name = ""};
-  return ppi_table_ids_define(ids, &unknown) == PPROF_STATUS_OK
-             ? ids->lanes.items[lane] - 1
-             : SIZE_MAX;
-}
-
-size_t ppi_table_ids_wait(ppi_table_ids *ids, size_t name, uint64_t how,
-                          uint64_t in) {
-  char text[PPI_WAIT_ROW];
-  if (!in || in >= ids->sites.num || !ids->sites.items[in]) return name;
-  size_t by = ids->sites.items[in] - 1;
-  const ppi_map_key key = {name << 32 | by, ppi_wait_has_holder(how)};
-  size_t at = ppi_map_number(&ids->known_waits, key);
-  if (at < ids->num_waits) return ids->waits[at];
-  ppi_wait_row(ids->names[name].text, how, ids->names[by].text, text);
-  size_t number = ppi_table_ids_add(ids, ids->names[name].category, text);
-  if (at == SIZE_MAX || number == SIZE_MAX) return SIZE_MAX;
-  ids->names[number].waits_as = (uint32_t)name + 1;
-  ids->names[number].waits_by = (uint32_t)by + 1;
-  return PPI_PUSH(ids->waits, ids->num_waits, ids->waits_capacity,
-                  (uint32_t)number)
-             ? number
-             : SIZE_MAX;
-}
-
-// A damaged log may fold names in a circle.
-uint32_t ppi_table_ids_folded(const ppi_table_ids *ids, uint32_t name) {
-  enum { MOST_FOLDS = 16 };
-  if (ids->names[name].waits_as) name = ids->names[name].waits_as - 1;
-  for (int i = 0; i < MOST_FOLDS; i++) {
-    uint32_t site = ids->names[name].folds_into;
-    if (!site || site >= ids->sites.num || !ids->sites.items[site]) break;
-    name = ids->sites.items[site] - 1;
-  }
-  return name;
-}
-
-uint32_t ppi_table_ids_device(const ppi_table_ids *ids, uint32_t stream) {
-  return stream < ids->streams.num ? ids->streams.items[stream] : 0;
-}
-
-const char *ppi_table_ids_device_name(const ppi_table_ids *ids,
-                                      uint32_t device) {
-  return device < ids->num_devices ? ids->devices[device] : NULL;
-}
-
-void ppi_table_ids_clear(ppi_table_ids *ids) {
-  for (size_t i = 0; i < ids->num_names; i++) ppi_free(ids->names[i].text);
-  for (size_t i = 0; i < ids->num_threads; i++) ppi_free(ids->threads[i].name);
-  for (size_t i = 0; i < ids->num_devices; i++) ppi_free(ids->devices[i]);
-  ppi_free(ids->names);
-  ppi_free(ids->threads);
-  ppi_free(ids->devices);
-  ppi_map_clear(&ids->known_names);
-  ppi_map_clear(&ids->known_threads);
-  ppi_map_clear(&ids->known_waits);
-  ppi_free(ids->waits);
-  ppi_free(ids->sites.items);
-  ppi_free(ids->lanes.items);
-  ppi_free(ids->streams.items);
-  *ids = (ppi_table_ids){0};
-}
 
 // ---- rows ----
 
@@ -418,20 +245,40 @@ static bool is_range(const pprof_event *event) {
          event->kind == PPROF_KIND_DEVICE_RANGE;
 }
 
-static uint64_t end_of(const pprof_batch *batch, size_t at) {
-  const ppi_columns *columns = ppi_columns_of(batch);
-  return columns ? columns->rows[at].end_ns : pprof_batch_at(batch, at)->end_ns;
+// Leaves out ranges from the begin of that one on which is one too many, by
+// their begins. So the ranges that stay are the same in any order of delivery.
+// Ranges from `until_ns` on belong to later tables, and do not count.
+static bool leave_out(ppi_table_fill *fill, uint64_t until_ns) {
+  size_t num = 0;
+  uint64_t *begins = ppi_alloc(fill->num_rows * sizeof *begins);
+  if (!begins) return false;
+  for (size_t i = 0; i < fill->num_rows; i++)
+    begins[i] = fill->rows[i].start_ns;
+  ppi_sort_numbers(begins, fill->num_rows);
+  uint64_t full_ns = begins[fill->most_rows];
+  ppi_free(begins);
+  if (full_ns >= until_ns) return true;
+  for (size_t i = 0; i < fill->num_rows; i++)
+    if (fill->rows[i].start_ns < full_ns) fill->rows[num++] = fill->rows[i];
+  fill->num_rows = num;
+  fill->full_ns = full_ns;
+  return true;
 }
 
-// Threads deliver batches in turns. A full table is therefore complete up to
-// two batch lengths before its last end.
-static void note_reach(ppi_table_fill *fill, const pprof_batch *batch) {
-  uint64_t first_ns = end_of(batch, 0);
-  uint64_t last_ns = end_of(batch, batch->num_events - 1);
-  fill->last_ns = PPI_MAX(fill->last_ns, last_ns);
-  if (last_ns > first_ns)
-    fill->batch_ns = PPI_MAX(fill->batch_ns, last_ns - first_ns);
-  fill->is_full = fill->most_rows && fill->num_rows >= fill->most_rows;
+static bool is_full(const ppi_table_fill *fill, uint64_t until_ns) {
+  return fill->full_ns && fill->full_ns < until_ns;
+}
+
+static bool bound_rows(ppi_table_fill *fill, size_t most, uint64_t until_ns) {
+  return !fill->most_rows || fill->num_rows <= most ||
+         leave_out(fill, until_ns);
+}
+
+static bool is_left_out(const ppi_table_fill *fill, const pprof_batch *batch,
+                        const ppi_columns *columns, size_t at) {
+  uint64_t start_ns = columns ? columns->rows[at].start_ns
+                              : pprof_batch_at(batch, at)->start_ns;
+  return start_ns >= fill->full_ns;
 }
 
 static pprof_status add_event(ppi_table_fill *fill, const pprof_batch *batch,
@@ -468,18 +315,21 @@ static pprof_status add_shaped(ppi_table_fill *fill, const ppi_columns *columns,
 pprof_status ppi_table_fill_events(ppi_table_fill *fill,
                                    const pprof_batch *batch) {
   const ppi_columns *columns = ppi_columns_of(batch);
-  if (fill->skips || fill->is_full || !batch->num_events)
-    return PPROF_STATUS_OK;
+  if (fill->skips || !batch->num_events) return PPROF_STATUS_OK;
   fill->num_shapes = 0;
   if (columns && !PPI_REACH(fill->shapes, fill->num_shapes,
                             fill->shapes_capacity, columns->num_shapes))
     return PPROF_STATUS_NO_MEMORY;
   pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++)
+  for (size_t i = 0; i < batch->num_events && status == PPROF_STATUS_OK; i++) {
+    if (fill->full_ns && is_left_out(fill, batch, columns, i)) continue;
     status = columns && !columns->rows[i].is_whole
                  ? add_shaped(fill, columns, i)
                  : add_event(fill, batch, i);
-  if (status == PPROF_STATUS_OK) note_reach(fill, batch);
+  }
+  if (status == PPROF_STATUS_OK &&
+      !bound_rows(fill, fill->most_rows + fill->most_rows / 2, UINT64_MAX))
+    status = PPROF_STATUS_NO_MEMORY;
   return status;
 }
 
@@ -505,10 +355,11 @@ static void mark_open(ppi_range *rows, size_t reported, uint64_t until_ns) {
 }
 
 // Rows that begin or end after the table stay for the next one, with their
-// lists. The lists are emptied once no row stays.
-static void forget(ppi_table_fill *fill, size_t reported) {
-  size_t num = 0;
-  for (size_t i = 0; i < fill->num_rows && !fill->is_full; i++) {
+// lists; of a full table, only those that end after it. The lists are emptied
+// once no row stays.
+static void forget(ppi_table_fill *fill, size_t reported, bool full) {
+  size_t num = 0, from = full ? reported : fill->num_rows;
+  for (size_t i = 0; i < from; i++) {
     ppi_range row = fill->rows[i];
     if (i < reported && !(row.flags & PPI_RANGE_ENDED)) continue;
     row.flags &= ~(uint32_t)(PPI_RANGE_OPEN | PPI_RANGE_ENDED);
@@ -522,21 +373,17 @@ static void forget(ppi_table_fill *fill, size_t reported) {
 
 static bool tell(ppi_table_fill *fill, uint64_t until_ns) {
   size_t reported = 0;
-  uint64_t all_ns = until_ns;
-  if (fill->is_full)
-    all_ns =
-        PPI_MAX(fill->reported_ns,
-                fill->last_ns - PPI_MIN(fill->last_ns, 2 * fill->batch_ns));
-  all_ns = PPI_MIN(all_ns, until_ns);
+  bool full = is_full(fill, until_ns);
+  uint64_t all_ns = full ? PPI_MAX(fill->reported_ns, fill->full_ns) : until_ns;
   bool done = order_rows(fill->rows, fill->num_rows,
                          (uint32_t)fill->ids.num_threads, all_ns, &reported);
   if (!done) return false;
   nest_rows(fill->rows, reported);
-  if (!fill->is_full) mark_open(fill->rows, reported, all_ns);
+  mark_open(fill->rows, reported, until_ns);
   done = hand_over(fill, reported, all_ns);
   if (!done) return false;
-  forget(fill, reported);
-  fill->is_full = false;
+  forget(fill, reported, full);
+  if (full) fill->full_ns = 0;
   fill->reported_ns = until_ns;
   return done;
 }
@@ -561,6 +408,10 @@ pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
   fill->checkpoint_ns = checkpoint->time_ns;
   uint64_t until_ns = horizon_of(fill, checkpoint);
   if (until_ns <= fill->reported_ns) return PPROF_STATUS_OK;
+  if (!bound_rows(fill, fill->most_rows, until_ns))
+    return PPROF_STATUS_NO_MEMORY;
+  // A full one does not wait, and leaves all out up to here.
+  if (is_full(fill, until_ns)) until_ns = checkpoint->time_ns;
   for (size_t i = 0; i < checkpoint->num_open && !fill->skips; i++) {
     pprof_event open = checkpoint->open[i];
     if (open.site >= PPI_MAX_ID || open.lane >= PPI_MAX_ID)
@@ -575,7 +426,8 @@ pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
 }
 
 bool ppi_table_fill_finish(ppi_table_fill *fill) {
-  return tell(fill, UINT64_MAX);
+  return bound_rows(fill, fill->most_rows, UINT64_MAX) &&
+         tell(fill, UINT64_MAX);
 }
 
 void ppi_table_fill_clear(ppi_table_fill *fill) {
