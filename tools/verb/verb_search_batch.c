@@ -109,9 +109,9 @@ static void read_answer(struct search *search, FILE *answer, ppi_buffer *text) {
   }
 }
 
-static int print(const struct search *search, int code) {
+static int print(struct search *search, int code) {
   struct ppi_tool_options to = *search->options;
-  ppi_page page = {.is_raw = to.raw}, plot = search->plot;
+  ppi_page page = {.is_raw = to.raw};
   if (ppi_report_format_of(to.format) == PPI_FORMAT_JSON) {
     ppi_tool_rows_begin(&page, "pprof.search-batch/1");
     ppi_put_line(&page);
@@ -120,7 +120,7 @@ static int print(const struct search *search, int code) {
   ppi_tool_rows_all(&page, &search->view, &to, NULL);
   code = ppi_tool_output_page(&to, &page, code);
   to.output = to.search.plot;
-  return to.output ? ppi_tool_output_page(&to, &plot, code) : code;
+  return to.output ? ppi_tool_output_page(&to, &search->plot, code) : code;
 }
 
 static int run_search(struct search *search) {
@@ -179,6 +179,7 @@ int ppi_tool_search_batch(const struct ppi_tool_options *options) {
                          search.from, search.to);
   int code = ppi_tool_output_checks(options, options->search.plot);
   if (code == PPI_EXIT_DONE) code = run_search(&search);
+  ppi_page_clear(&search.plot);
   ppi_view_clear(&search.view);
   return code;
 }
