@@ -62,7 +62,9 @@ std::vector<Field> FieldsBehind(const std::string &from) {
 // Behind `before`, words with commas between them up to `end`.
 std::string WordsBehind(const std::string &before, const char *end) {
   const std::string docs = Docs();
-  const size_t at = docs.find(before) + before.size();
+  const size_t found = docs.find(before);
+  if (found == std::string::npos) return before + " is not there";
+  const size_t at = found + before.size();
   std::string words = docs.substr(at, docs.find(end, at) - at);
   for (char &letter : words)
     if (letter == '\n') letter = ' ';
@@ -126,7 +128,7 @@ TEST(LogFieldsTest, Work) {
 
 // In words there, in the same order.
 TEST(LogFieldsTest, CpuUse) {
-  EXPECT_EQ(WordsBehind("Unless it is 0, ", ", and with 3"),
+  EXPECT_EQ(WordsBehind("it is 0, ", ", and with 3"),
             "user time, system time and the part of both in measured ranges "
             "inside follow. Then voluntary and involuntary switches, minor and "
             "major faults");
