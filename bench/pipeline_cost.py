@@ -66,13 +66,15 @@ def cpu_seconds(command, folder, config):
 
 
 def read_own_threads(process, seconds):
-    """Notes in `seconds` the CPU time so far of each thread of the SDK's."""
+    """Notes in `seconds` the CPU time so far of each thread of the SDK's. Workers of the cpu
+    backend do the program's work."""
     tasks = f"/proc/{process}/task"
     try:
         for task in os.listdir(tasks):
             with open(f"{tasks}/{task}/comm", encoding="utf-8") as file:
-                if not file.read().startswith("pprof-"):
-                    continue
+                name = file.read().strip()
+            if not name.startswith("pprof-") or name == "pprof-cpu":
+                continue
             with open(f"{tasks}/{task}/schedstat", encoding="utf-8") as file:
                 seconds[task] = int(file.read().split()[0]) / 1e9
     except OSError:
