@@ -315,7 +315,7 @@ TEST_F(ExpectTest, TheLastRequestsBetweenTwoStagesAreCounted) {
   EXPECT_EQ(num_cut_, 0u);
 }
 
-// Each of the requests but those at the very edge, whose call could be outside.
+// Each request but those at the very edge: their call could be outside.
 TEST_F(ExpectTest, AnEndDroppedInsideIsCaught) {
   rules_ = {"request has decode -> detect -> classify"};
   for (uint32_t site : {kDecode, kClassify})

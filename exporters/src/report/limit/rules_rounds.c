@@ -198,6 +198,7 @@ static meeting find_meeting(sums *of) {
   meeting best = {.name = PPI_NONE};
   for (uint32_t i = 0; i < model->num_names; i++) {
     meeting one = {.name = i};
+    if (model->names[i].num < 2 * LEAST_ROUNDS) continue;
     one.threads = threads_of(model, i, of->nums);
     if (one.threads < 2 || one.threads > MOST_THREADS) continue;
     find_rounds(of, &one);
