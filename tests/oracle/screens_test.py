@@ -132,9 +132,19 @@ def check_agreement(tool, path):
     return check_rows(text.splitlines(), report["views"]["answer"], path)
 
 
+def write_deep(path):
+    """A trace of one call that is 200 levels deep."""
+    events = [{"ph": "X", "name": "level %d" % at, "pid": 1, "tid": 1, "ts": at, "dur": 999 - 2 * at}
+              for at in range(200)]
+    with open(path, "w") as file:
+        json.dump(events, file)
+
+
 def main(tool):
     num = num_rows = 0
-    paths = inputs()
+    deep = os.path.join(os.environ["TEST_TMPDIR"], "deep.json")
+    write_deep(deep)
+    paths = [*inputs(), deep]
     every = ["--view", views(tool, paths[0])]
     for path in paths:
         num += sum(check(tool, every, path, columns) for columns in (80, 100, 160, None))

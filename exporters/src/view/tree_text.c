@@ -111,7 +111,8 @@ static const shown_column shown[] = {SHOWN(SHOWN_COLUMN)};
 enum {
   NUM_SHOWN = sizeof shown / sizeof *shown,
   USUAL_NAME = 28,
-  KERNEL_NAME = 36
+  KERNEL_NAME = 36,
+  DEEPEST = 10
 };
 
 static size_t find_column(const char *name, size_t len) {
@@ -154,11 +155,13 @@ static bool has_any(const tree_text *text, size_t column) {
   return shown[column].cell == PPI_TREE_p99;
 }
 
+// A row deeper than DEEPEST stands there, and its level before its name.
 static void put_branch(ppi_page *page, const ppi_view *view, size_t row) {
   size_t indent = view->rows[row].indent;
   if (!indent) return;
-  ppi_page_repeat(page, ' ', 2 * (indent - 1));
+  ppi_page_repeat(page, ' ', 2 * (PPI_MIN(indent, DEEPEST) - 1));
   ppi_page_text(page, "\u2514\u2500 ");
+  if (indent > DEEPEST) ppi_page_format(page, "(%zu) ", indent);
 }
 
 static void put_name(ppi_page *page, const tree_text *text, size_t row) {
@@ -241,6 +244,12 @@ static bool is_taken(const tree_text *text, size_t cell) {
   return false;
 }
 
+static bool has_deeper(const ppi_view *view) {
+  for (size_t row = 0; row < view->num_rows; row++)
+    if (view->rows[row].indent > DEEPEST) return true;
+  return false;
+}
+
 static void put_note(const tree_text *text) {
   ppi_page line = {0};
   ppi_page_bytes(&line, text->view->note.bytes, text->view->note.len);
@@ -260,6 +269,8 @@ static void put_note(const tree_text *text) {
   if (!text->all_few && is_taken(text, PPI_TREE_p99))
     ppi_page_text(text->page,
                   "*: the greatest: fewer than 100 calls have no p99.\n");
+  if (has_deeper(text->view))
+    ppi_page_text(text->page, "(n): the row is n levels deep.\n");
 }
 
 static void put_part(ppi_page *line, const char *what, int64_t ns) {
