@@ -136,33 +136,14 @@ static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
 
 // ---- the last ends of its steps ----
 
-#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+PPI_ORDER(by_begin, piece, PPI_UP(begun_ns) PPI_UP(is_call))
 
-static int by_begin(const void *a, const void *b) {
-  const piece *left = a, *right = b;
-  int order = COMPARE(left->begun_ns, right->begun_ns);
-  return order ? order : COMPARE(left->is_call, right->is_call);
-}
+PPI_ORDER(by_collective, ended,
+          PPI_UP(job) PPI_UP(step) PPI_UP(name) PPI_UP(on_device))
 
-static int by_collective(const void *a, const void *b) {
-  const ended *left = a, *right = b;
-  int order = COMPARE(left->job, right->job);
-  if (!order) order = COMPARE(left->step, right->step);
-  if (!order) order = COMPARE(left->name, right->name);
-  if (!order) order = COMPARE(left->on_device, right->on_device);
-  return order;
-}
+PPI_ORDER(by_end, ended, PPI_BY(by_collective(a, b)) PPI_UP(at_ns))
 
-static int by_end(const void *a, const void *b) {
-  const ended *left = a, *right = b;
-  int order = by_collective(a, b);
-  return order ? order : COMPARE(left->at_ns, right->at_ns);
-}
-
-static int by_run(const void *a, const void *b) {
-  const ended *left = a, *right = b;
-  return COMPARE(left->begun_ns, right->begun_ns);
-}
+PPI_ORDER(by_run, ended, PPI_UP(begun_ns))
 
 static void sort(void *items, size_t num, size_t size,
                  int (*order)(const void *, const void *)) {
@@ -248,11 +229,7 @@ static void add_pairs(ppi_clocks *clocks, int *leaders, const ended *ends,
   }
 }
 
-static int by_host(const void *a, const void *b) {
-  const ahead *left = a, *right = b;
-  int order = COMPARE(left->host, right->host);
-  return order ? order : COMPARE(left->ns, right->ns);
-}
+PPI_ORDER(by_host, ahead, PPI_UP(host) PPI_UP(ns))
 
 static void judge_host(ppi_clocks_host *host, ahead *pairs, size_t num) {
   host->num_pairs = num;

@@ -78,11 +78,7 @@ void ppi_calls_move(ppi_calls *from, ppi_calls *to) {
   ppi_calls_clear(from);
 }
 
-static int by_start(const void *a, const void *b) {
-  const timed *x = a, *y = b;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return x->duration_ns < y->duration_ns ? -1 : x->duration_ns > y->duration_ns;
-}
+PPI_ORDER(by_start, timed, PPI_UP(start_ns) PPI_UP(duration_ns))
 
 static uint64_t start_of(const void *call) {
   return ((const timed *)call)->start_ns;

@@ -335,10 +335,7 @@ static int by_length(const void *a, const void *b) {
   return p < q ? -1 : p > q;
 }
 
-static int by_start(const void *a, const void *b) {
-  const struct span *x = a, *y = b;
-  return x->start < y->start ? -1 : x->start > y->start;
-}
+PPI_ORDER(by_start, struct span, PPI_UP(start))
 
 double ppi_expect_quantile(const ppi_expect_run *run, const char *name,
                            double quantile) {

@@ -181,12 +181,8 @@ static void add_member(ppi_expect_units *units, uint64_t unit,
       (ppi_expect_member){unit, run->events[event].start_ns, event, is_holder});
 }
 
-static int by_unit(const void *a, const void *b) {
-  const ppi_expect_member *x = a, *y = b;
-  if (x->unit != y->unit) return x->unit < y->unit ? -1 : 1;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return x->event < y->event ? -1 : x->event > y->event;
-}
+PPI_ORDER(by_unit, ppi_expect_member,
+          PPI_UP(unit) PPI_UP(start_ns) PPI_UP(event))
 
 static void add_requests(const ppi_expect_run *run, ppi_expect_units *out) {
   for (size_t i = 0; i < run->num_events; i++) {

@@ -82,12 +82,7 @@ static void spill(ppi_page *page) {
 }
 
 // Slices with one begin: the longest first, then the outer one.
-static int by_start(const void *left, const void *right) {
-  const slice *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->end_ns != b->end_ns) return a->end_ns > b->end_ns ? -1 : 1;
-  return (a->depth > b->depth) - (a->depth < b->depth);
-}
+PPI_ORDER(by_start, slice, PPI_UP(start_ns) PPI_DOWN(end_ns) PPI_UP(depth))
 
 static void put_event(speedscope *out, char type, uint32_t frame,
                       uint64_t at_ns) {

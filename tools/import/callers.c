@@ -154,11 +154,7 @@ typedef struct launching {
   uint32_t row;
 } launching;
 
-static int compare(const void *left, const void *right) {
-  const launching *a = left, *b = right;
-  if (a->num != b->num) return a->num > b->num ? -1 : 1;
-  return (a->row > b->row) - (a->row < b->row);
-}
+PPI_ORDER(compare, launching, PPI_DOWN(num) PPI_UP(row))
 
 static uint64_t end_of(const ppi_sweeper *sweeper, uint32_t row) {
   const ppi_open_row *open = &sweeper->rows[row];

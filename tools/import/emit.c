@@ -347,11 +347,7 @@ void ppi_emitter_begin(ppi_emitter *emit, const ppi_process *process) {
   if (has_window(importer)) ppi_emitter_window(emit, 0, true, 0);
 }
 
-static int compare_totals(const void *a, const void *b) {
-  const ppi_total *x = a, *y = b;
-  if (x->lane != y->lane) return x->lane < y->lane ? -1 : 1;
-  return (x->key > y->key) - (x->key < y->key);
-}
+PPI_ORDER(compare_totals, ppi_total, PPI_UP(lane) PPI_UP(key))
 
 static void add_total(ppi_total *items, size_t *num, ppi_total_key key,
                       double value) {

@@ -47,22 +47,12 @@ static int compare_records(const void *left, const void *right) {
   return is_open_a || a->end == b->end ? 0 : a->end > b->end ? -1 : 1;
 }
 
-static int compare_launches(const void *left, const void *right) {
-  const ppi_launch *a = left, *b = right;
-  return (a->time > b->time) - (a->time < b->time);
-}
+PPI_ORDER(compare_launches, ppi_launch, PPI_UP(time))
 
-static int compare_devices(const void *left, const void *right) {
-  const ppi_device_record *a = left, *b = right;
-  if (a->start != b->start) return a->start < b->start ? -1 : 1;
-  if (a->end != b->end) return a->end > b->end ? -1 : 1;
-  return (a->stream > b->stream) - (a->stream < b->stream);
-}
+PPI_ORDER(compare_devices, ppi_device_record,
+          PPI_UP(start) PPI_DOWN(end) PPI_UP(stream))
 
-static int compare_arrows(const void *left, const void *right) {
-  const ppi_arrow *a = left, *b = right;
-  return (a->id > b->id) - (a->id < b->id);
-}
+PPI_ORDER(compare_arrows, ppi_arrow, PPI_UP(id))
 
 static const struct {
   size_t at, record_size, memory;

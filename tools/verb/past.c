@@ -70,12 +70,7 @@ static int read_point(ppi_past *past, const char *path, size_t num_warm) {
   return code;
 }
 
-static int by_time(const void *a, const void *b) {
-  const ppi_past_point *x = a, *y = b;
-  if (x->samples.started_ns != y->samples.started_ns)
-    return x->samples.started_ns < y->samples.started_ns ? -1 : 1;
-  return strcmp(x->name, y->name);
-}
+PPI_ORDER(by_time, ppi_past_point, PPI_UP(samples.started_ns) PPI_BY_TEXT(name))
 
 int ppi_past_read(ppi_past *past, const char *folder, size_t num_warm,
                   bool is_one_program) {

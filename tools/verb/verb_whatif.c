@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "cli/suggest.h"
@@ -145,11 +146,7 @@ static void predict(whatif *all) {
       all->rows[all->num_rows++] = (row){i, all->factors[i], gain, next};
 }
 
-static int by_gain(const void *left, const void *right) {
-  const row *a = left, *b = right;
-  if (a->gain < b->gain || a->gain > b->gain) return a->gain > b->gain ? -1 : 1;
-  return (a->demand > b->demand) - (a->demand < b->demand);
-}
+PPI_ORDER(by_gain, row, PPI_DOWN(gain) PPI_UP(demand))
 
 // Ranks the stages by the gain of halving each on one side, at all servers.
 static void rank(whatif *all) {

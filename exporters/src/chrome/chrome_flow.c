@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 
 // Flows never have ids from here on; both kinds of ids fit a double exactly.
@@ -24,12 +25,7 @@ pprof_status ppi_chrome_flows_init(ppi_chrome_flows *flows) {
   return flows->buckets ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
-static int by_start(const void *left, const void *right) {
-  const ppi_chrome_stage *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->pid != b->pid) return a->pid < b->pid ? -1 : 1;
-  return a->tid < b->tid ? -1 : a->tid > b->tid;
-}
+PPI_ORDER(by_start, ppi_chrome_stage, PPI_UP(start_ns) PPI_UP(pid) PPI_UP(tid))
 
 static void write_arrow(ppi_page *out, const ppi_chrome_flow *flow, size_t at) {
   const ppi_chrome_stage *stage = &flow->stages[at];
@@ -150,11 +146,7 @@ pprof_status ppi_chrome_flows_add(ppi_chrome_flows *flows, ppi_page *out,
   return PPROF_STATUS_OK;
 }
 
-static int by_id(const void *left, const void *right) {
-  const ppi_chrome_flow *a = *(ppi_chrome_flow *const *)left;
-  const ppi_chrome_flow *b = *(ppi_chrome_flow *const *)right;
-  return a->id < b->id ? -1 : a->id > b->id;
-}
+PPI_ORDER_OF_POINTERS(by_id, ppi_chrome_flow, PPI_UP(id))
 
 // In order of their ids; without memory for that, in order of age.
 void ppi_chrome_flows_write(ppi_chrome_flows *flows, ppi_page *out) {

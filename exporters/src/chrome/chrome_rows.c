@@ -168,15 +168,9 @@ static pprof_status group_hold(ppi_chrome_group *group,
 
 // By end, the inner one first; the site decides between equals, not the order
 // in which lanes were delivered.
-static int by_end(const void *left, const void *right) {
-  const ppi_chrome_buffered *a = left, *b = right;
-  const ppi_chrome_slice *x = &a->slice, *y = &b->slice;
-  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-  if (x->start_ns != y->start_ns) return x->start_ns > y->start_ns ? -1 : 1;
-  if (x->depth != y->depth) return x->depth > y->depth ? -1 : 1;
-  if (x->site != y->site) return x->site < y->site ? -1 : 1;
-  return a->order < b->order ? -1 : a->order > b->order;
-}
+PPI_ORDER(by_end, ppi_chrome_buffered,
+          PPI_UP(end_ns) PPI_DOWN(slice.start_ns) PPI_DOWN(slice.depth)
+              PPI_UP(slice.site) PPI_UP(order))
 
 static bool group_holds(const ppi_chrome_group *group, uint32_t site) {
   for (size_t i = 0; i < group->num_buffered; i++)

@@ -79,13 +79,7 @@ static void put_one(ppi_page *page, const one *of, size_t most) {
   ppi_page_text(page, "}");
 }
 
-static int compare(const void *left, const void *right) {
-  const one *a = left, *b = right;
-  if (a->spread->sum != b->spread->sum)
-    return a->spread->sum > b->spread->sum ? -1 : 1;
-  if (a->name != b->name) return a->name < b->name ? -1 : 1;
-  return (int)a->on_device - (int)b->on_device;
-}
+PPI_ORDER(compare, one, PPI_DOWN(spread->sum) PPI_UP(name) PPI_UP(on_device))
 
 pprof_status ppi_spreads_put(ppi_page *page, const ppi_figures *figures,
                              size_t most) {

@@ -306,12 +306,8 @@ void ppi_live_count(ppi_live_counts *counts, const ppi_live_names *names,
 
 // ---- checkpoints ----
 
-static int by_device_and_start(const void *a, const void *b) {
-  const ppi_live_stretch *x = a, *y = b;
-  if (x->device != y->device) return x->device < y->device ? -1 : 1;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return 0;
-}
+PPI_ORDER(by_device_and_start, ppi_live_stretch,
+          PPI_UP(device) PPI_UP(start_ns))
 
 // Adds the busy time before `until_ns`, when no earlier range can come any
 // more. Ranges that go on after it stay.

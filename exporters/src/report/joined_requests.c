@@ -35,13 +35,8 @@ typedef struct joining {
   size_t num_stages;
 } joining;
 
-static int compare_parts(const void *left, const void *right) {
-  const part *a = left, *b = right;
-  if (a->flow != b->flow) return a->flow < b->flow ? -1 : 1;
-  if (a->own != b->own) return a->own < b->own ? -1 : 1;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return (a->run > b->run) - (a->run < b->run);
-}
+PPI_ORDER(compare_parts, part,
+          PPI_UP(flow) PPI_UP(own) PPI_UP(start_ns) PPI_UP(run))
 
 // ---- runs to join ----
 
@@ -184,11 +179,7 @@ typedef struct unit {
   size_t first, num;  // of parts
 } unit;
 
-static int compare_units(const void *left, const void *right) {
-  const unit *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return (a->first > b->first) - (a->first < b->first);
-}
+PPI_ORDER(compare_units, unit, PPI_UP(start_ns) PPI_UP(first))
 
 static unit *list_units(const joining *of) {
   unit *units = ppi_alloc((of->num_units + 1) * sizeof *units);

@@ -155,10 +155,7 @@ static bool find_owners(joining *of) {
 
 // ---- a joined request ----
 
-static int compare_tokens(const void *left, const void *right) {
-  const ppi_served_tokens *a = left, *b = right;
-  return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
-}
+PPI_ORDER(compare_tokens, ppi_served_tokens, PPI_UP(time_ns))
 
 static bool add_tokens(joining *of, const part *from, ppi_served_request *to) {
   size_t num = from->from->served.num_tokens;

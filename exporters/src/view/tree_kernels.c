@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "names/names.h"
 #include "report/figures/path_rows.h"
@@ -118,12 +119,7 @@ static bool gather(ppi_view *view, const ppi_figures *figures,
   return true;
 }
 
-static int compare_names(const void *left, const void *right) {
-  const work_name *a = left, *b = right;
-  if (a->spread.sum != b->spread.sum)
-    return a->spread.sum > b->spread.sum ? -1 : 1;
-  return strcmp(a->name, b->name);
-}
+PPI_ORDER(compare_names, work_name, PPI_DOWN(spread.sum) PPI_BY_TEXT(name))
 
 // ---- rows ----
 

@@ -287,11 +287,7 @@ typedef struct rounded {
   uint64_t ns;  // remainder of rounding down, by the divisor
 } rounded;
 
-static int compare_rests(const void *left, const void *right) {
-  const rounded *a = left, *b = right;
-  if (a->ns != b->ns) return a->ns > b->ns ? -1 : 1;
-  return (a->cell > b->cell) - (a->cell < b->cell);
-}
+PPI_ORDER(compare_rests, rounded, PPI_DOWN(ns) PPI_UP(cell))
 
 bool ppi_view_add_up(ppi_view *view, size_t first, size_t column) {
   size_t num = 0, width = view->kind->num_columns, total = view->num_rows - 1;

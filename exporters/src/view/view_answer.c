@@ -67,10 +67,7 @@ static void name_thread(const ppi_figures *figures,
   to->number = from->thread;
 }
 
-static int compare_names(const void *a, const void *b) {
-  const ppi_thread *const *one = a, *const *other = b;
-  return strcmp((*one)->name, (*other)->name);
-}
+PPI_ORDER_OF_POINTERS(compare_names, ppi_thread, PPI_BY_TEXT(name))
 
 // Threads with equal names also get their numbers.
 static pprof_status number_alike(ppi_threads *threads) {

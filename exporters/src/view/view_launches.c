@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "view/view_named.h"
 
@@ -23,19 +24,12 @@ typedef struct launch_rows {
   size_t num;
 } launch_rows;
 
-static int compare_keys(const void *left, const void *right) {
-  const launch_row *a = left, *b = right;
-  int order = strcmp(a->name, b->name);
-  return order ? order
-               : ppi_launch_shape_compare(&a->from->shape, &b->from->shape);
-}
+PPI_ORDER(compare_keys, launch_row,
+          PPI_BY_TEXT(name) PPI_BY(ppi_launch_shape_compare(&a->from->shape,
+                                                            &b->from->shape)))
 
-static int compare_times(const void *left, const void *right) {
-  const launch_row *a = left, *b = right;
-  if (a->spread.sum != b->spread.sum)
-    return a->spread.sum > b->spread.sum ? -1 : 1;
-  return compare_keys(left, right);
-}
+PPI_ORDER(compare_times, launch_row,
+          PPI_DOWN(spread.sum) PPI_BY(compare_keys(a, b)))
 
 static bool merge(launch_row *into, const launch_row *from) {
   if (!into->merged.n &&

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "names/names.h"
 #include "report/figures/path_rows.h"
@@ -40,23 +41,15 @@ static int compare_names(const void *left, const void *right) {
   return order;
 }
 
-static int compare_paths(const void *left, const void *right) {
-  const gpu_row *a = left, *b = right;
-  int order = compare_names(left, right);
-  return order ? order : (a->path > b->path) - (a->path < b->path);
-}
+PPI_ORDER(compare_paths, gpu_row, PPI_BY(compare_names(a, b)) PPI_UP(path))
 
-static int compare_most(const void *left, const void *right) {
-  const gpu_row *a = left, *b = right;
-  int order = ppi_cell_compare(PPI_SORT_NONE, &a->key, &b->key);
-  return order ? order : compare_names(left, right);
-}
+PPI_ORDER(compare_most, gpu_row,
+          PPI_BY(ppi_cell_compare(PPI_SORT_NONE, &a->key, &b->key))
+              PPI_BY(compare_names(a, b)))
 
-static int compare_least(const void *left, const void *right) {
-  const gpu_row *a = left, *b = right;
-  int order = ppi_cell_compare(PPI_SORT_HOST_MIN, &a->key, &b->key);
-  return order ? order : compare_names(left, right);
-}
+PPI_ORDER(compare_least, gpu_row,
+          PPI_BY(ppi_cell_compare(PPI_SORT_HOST_MIN, &a->key, &b->key))
+              PPI_BY(compare_names(a, b)))
 
 static bool merge_into(gpu_row *into, const gpu_row *from) {
   if (!into->merged.n && !ppi_histogram_merge(&into->merged, into->histogram))

@@ -70,12 +70,9 @@ static void add_work(const ppi_figures *figures, size_t *at, stage *to) {
 }
 
 // The greatest own time comes first; names decide between equals.
-static int compare_stages(const void *left, const void *right) {
-  const stage *a = left, *b = right;
-  if (a->own_ns != b->own_ns) return a->own_ns > b->own_ns ? -1 : 1;
-  int order = strcmp(a->name->name, b->name->name);
-  return order ? order : strcmp(a->name->category_name, b->name->category_name);
-}
+PPI_ORDER(compare_stages, stage,
+          PPI_DOWN(own_ns) PPI_BY_TEXT(name->name)
+              PPI_BY_TEXT(name->category_name))
 
 static ppi_cell per_second(double amount, uint64_t ns, double unit) {
   double rate = amount / ((double)ns / 1e9) / unit;

@@ -33,6 +33,34 @@
 #define PPI_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define PPI_MAX(a, b) ((a) > (b) ? (a) : (b))
 
+// PPI_ORDER defines `name`, which qsort takes: by each of `keys` in turn.
+// PPI_ORDER_FOR_ALL is that for other files, too, PPI_ORDER_OF_POINTERS for an
+// array of pointers.
+#define PPI_ORDER_FOR_ALL(name, type, keys)       \
+  int name(const void *left, const void *right) { \
+    const type *a = left, *b = right;             \
+    keys return 0;                                \
+  }
+#define PPI_ORDER(name, type, keys) static PPI_ORDER_FOR_ALL(name, type, keys)
+#define PPI_ORDER_OF_POINTERS(name, type, keys)          \
+  static int name(const void *left, const void *right) { \
+    const type *a = *(const type *const *)left;          \
+    const type *b = *(const type *const *)right;         \
+    keys return 0;                                       \
+  }
+#define PPI_UP(key)               \
+  if (a->key < b->key) return -1; \
+  if (a->key > b->key) return 1;
+#define PPI_DOWN(key)             \
+  if (a->key > b->key) return -1; \
+  if (a->key < b->key) return 1;
+#define PPI_BY_TEXT(key) PPI_BY(strcmp(a->key, b->key))
+#define PPI_BY(compared)     \
+  {                          \
+    int order = compared;    \
+    if (order) return order; \
+  }
+
 PPROF_BEGIN_C_
 
 // ppi_fail formats a message into `error` (which may be NULL) and returns

@@ -184,11 +184,7 @@ bool ppi_sort(void *items, size_t num, size_t size,
   return true;
 }
 
-static int compare_keyed(const void *left, const void *right) {
-  const ppi_keyed *a = left, *b = right;
-  if (a->key != b->key) return a->key < b->key ? -1 : 1;
-  return (a->value > b->value) - (a->value < b->value);
-}
+PPI_ORDER(compare_keyed, ppi_keyed, PPI_UP(key) PPI_UP(value))
 
 static void sort_equals(ppi_keyed *items, size_t num) {
   for (size_t i = 1; i < num; i++) {

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/descriptor.h"
 #include "base/mem.h"
 #include "event/recorded_wait.h"
@@ -465,15 +466,8 @@ static pprof_status read_names(look *self) {
 }
 
 // Sorts ranges outside of lanes by kind, stream and time.
-static int compare_items(const void *a, const void *b) {
-  const ppi_open_item *x = a;
-  const ppi_open_item *y = b;
-  if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
-  if (x->device != y->device) return x->device < y->device ? -1 : 1;
-  if (x->stream != y->stream) return x->stream < y->stream ? -1 : 1;
-  if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
-  return 0;
-}
+PPI_ORDER(compare_items, ppi_open_item,
+          PPI_UP(kind) PPI_UP(device) PPI_UP(stream) PPI_UP(start_ns))
 
 static void notify_until(look *self) {
   const ppi_spool_header *header = self->header;

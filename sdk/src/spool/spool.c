@@ -15,6 +15,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/random.h"
 #include "spool/spool_limit.h"
 
@@ -528,12 +529,7 @@ bool ppi_spool_add_chunk(ppi_spool *spool) {
 
 // ---- slots ----
 
-static int compare_slots(const void *a, const void *b) {
-  const ppi_slot_order *x = a;
-  const ppi_slot_order *y = b;
-  if (x->order != y->order) return x->order < y->order ? -1 : 1;
-  return (x->index > y->index) - (x->index < y->index);
-}
+PPI_ORDER(compare_slots, ppi_slot_order, PPI_UP(order) PPI_UP(index))
 
 void ppi_slots_sort(ppi_slot_order *list, size_t num) {
   qsort(list, num, sizeof *list, compare_slots);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "file/codec_fast.h"
 
@@ -231,13 +232,8 @@ pprof_status ppi_log_assembler_contents(ppi_log_assembler *assembler,
 
 // ---- events ----
 
-static int compare_runs(const void *a, const void *b) {
-  const ppi_run_encoder *left = *(ppi_run_encoder *const *)a;
-  const ppi_run_encoder *right = *(ppi_run_encoder *const *)b;
-  if (left->run.lane != right->run.lane)
-    return left->run.lane < right->run.lane ? -1 : 1;
-  return left->order < right->order ? -1 : 1;
-}
+PPI_ORDER_OF_POINTERS(compare_runs, ppi_run_encoder,
+                      PPI_UP(run.lane) PPI_UP(order))
 
 static void forget_runs(ppi_log_assembler *assembler) {
   for (size_t i = SPARE_ENCODERS; i < assembler->num_encoders; i++)

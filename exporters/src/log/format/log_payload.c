@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "log/format/log_block.h"
 #include "names/names.h"
@@ -317,12 +318,7 @@ static void begin_pieces(ppi_log_payload *payload, uint8_t type) {
   if (type == PPI_LOG_CHECKPOINT) clear_open(payload);
 }
 
-static int compare_items(const void *a, const void *b) {
-  const ppi_total *left = a, *right = b;
-  if (left->lane != right->lane) return left->lane < right->lane ? -1 : 1;
-  if (left->key != right->key) return left->key < right->key ? -1 : 1;
-  return 0;
-}
+PPI_ORDER(compare_items, ppi_total, PPI_UP(lane) PPI_UP(key))
 
 static pprof_status read_piece(ppi_log_payload *payload,
                                const ppi_log_block *block) {

@@ -151,12 +151,7 @@ static bool add_spool(const char *path, void *user) {
   return self->num < MOST_SPOOLS && !is_stopped(self);
 }
 
-static int by_age(const void *left, const void *right) {
-  const struct timespec *a = &((const leftover *)left)->changed;
-  const struct timespec *b = &((const leftover *)right)->changed;
-  if (a->tv_sec != b->tv_sec) return a->tv_sec < b->tv_sec ? -1 : 1;
-  return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
-}
+PPI_ORDER(by_age, leftover, PPI_UP(changed.tv_sec) PPI_UP(changed.tv_nsec))
 
 static void clear_list(ppi_reclaim *self) {
   for (size_t i = 0; i < self->num; i++) ppi_free(self->spools[i].path);

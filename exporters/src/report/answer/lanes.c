@@ -7,10 +7,7 @@
 #include "base/mem.h"
 #include "report/figures/keyed.h"
 
-static int compare_lanes(const void *left, const void *right) {
-  const ppi_answer_lane *a = left, *b = right;
-  return (a->id > b->id) - (a->id < b->id);
-}
+PPI_ORDER(compare_lanes, ppi_answer_lane, PPI_UP(id))
 
 ppi_answer_lane *ppi_answer_lanes_at(ppi_answer_lanes *lanes, uint32_t id) {
   const ppi_answer_lane key = {.id = id};

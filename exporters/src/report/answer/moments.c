@@ -45,18 +45,10 @@ typedef struct walk_state {
   size_t num_passed, num_lanes_passed;  // of the path, of `lanes`
 } walk_state;
 
-int ppi_item_compare(const void *left, const void *right) {
-  const ppi_item *a = left, *b = right;
-  const uint64_t keys[][2] = {
-      {a->start_ns, b->start_ns}, {a->lane, b->lane},
-      {a->depth, b->depth},       {a->site, b->site},
-      {a->flags, b->flags},       {a->device_start_ns, b->device_start_ns},
-      {a->device, b->device},     {a->device_end_ns, b->device_end_ns},
-      {a->end_ns, b->end_ns}};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
-  return 0;
-}
+PPI_ORDER_FOR_ALL(ppi_item_compare, ppi_item,
+                  PPI_UP(start_ns) PPI_UP(lane) PPI_UP(depth) PPI_UP(site)
+                      PPI_UP(flags) PPI_UP(device_start_ns) PPI_UP(device)
+                          PPI_UP(device_end_ns) PPI_UP(end_ns))
 
 static uint64_t start_of(const void *item) {
   return ((const ppi_item *)item)->start_ns;

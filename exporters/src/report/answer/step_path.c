@@ -238,13 +238,9 @@ static bool read_lane(search *of, const ppi_answer_lane *lane) {
 }
 
 // Of one lane from the last end, outer ones first.
-static int compare_read(const void *left, const void *right) {
-  const ppi_item *a = *(const ppi_item *const *)left;
-  const ppi_item *b = *(const ppi_item *const *)right;
-  if (a->lane != b->lane) return a->lane < b->lane ? -1 : 1;
-  if (a->end_ns != b->end_ns) return a->end_ns > b->end_ns ? -1 : 1;
-  return ppi_item_compare(a, b);
-}
+PPI_ORDER_OF_POINTERS(compare_read, ppi_item,
+                      PPI_UP(lane) PPI_DOWN(end_ns)
+                          PPI_BY(ppi_item_compare(a, b)))
 
 static const ppi_item **list_hosts(const ppi_item *items, size_t num,
                                    size_t *out_num) {
@@ -384,13 +380,8 @@ static uint64_t end_of(const void *at) {
   return ((const part *)at)->end_ns;
 }
 
-static int compare_parts(const void *left, const void *right) {
-  const part *a = left, *b = right;
-  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->lane != b->lane) return a->lane < b->lane ? -1 : 1;
-  return a->waits - b->waits;
-}
+PPI_ORDER(compare_parts, part,
+          PPI_UP(end_ns) PPI_UP(start_ns) PPI_UP(lane) PPI_UP(waits))
 
 // Takes the parts that end after `from_ns` from the end of `all`.
 static parts take_last(parts *all, uint64_t from_ns) {

@@ -422,11 +422,7 @@ static bool walk_units(ppi_walk_state *at,
   return done;
 }
 
-static int compare_open(const void *left, const void *right) {
-  const ppi_item *a = *(const ppi_item *const *)left;
-  const ppi_item *b = *(const ppi_item *const *)right;
-  return ppi_item_compare(a, b);
-}
+PPI_ORDER_OF_POINTERS(compare_open, ppi_item, PPI_BY(ppi_item_compare(a, b)))
 
 static bool push_open(ppi_walk_state *at) {
   const ppi_walk_back *walk = at->walk;

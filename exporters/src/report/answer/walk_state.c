@@ -43,10 +43,7 @@ bool ppi_walk_take_empty(ppi_walk_state *at, ppi_walk_lane *lane) {
 
 // ---- units ----
 
-static int compare_unit_borders(const void *left, const void *right) {
-  const ppi_unit_border *a = left, *b = right;
-  return (a->time < b->time) - (a->time > b->time);
-}
+PPI_ORDER(compare_unit_borders, ppi_unit_border, PPI_DOWN(time))
 
 static void add_unit(ppi_walk_state *at, size_t unit) {
   const ppi_walk_back *walk = at->walk;

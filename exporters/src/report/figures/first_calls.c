@@ -14,11 +14,8 @@ size_t ppi_first_calls_most(long warmup) {
   return warmup < PPI_FIRST_CALLS ? PPI_FIRST_CALLS : (size_t)warmup + 1;
 }
 
-int ppi_first_calls_compare(const void *left, const void *right) {
-  const ppi_first_call *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return (a->length_ns > b->length_ns) - (a->length_ns < b->length_ns);
-}
+PPI_ORDER_FOR_ALL(ppi_first_calls_compare, ppi_first_call,
+                  PPI_UP(start_ns) PPI_UP(length_ns))
 
 bool ppi_first_calls_add(ppi_first_calls *first_calls,
                          const ppi_first_call *call, size_t most) {

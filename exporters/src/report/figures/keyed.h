@@ -22,9 +22,3 @@ void *ppi_keyed_sorted(const ppi_keyed_array *array, const void *key,
 // of `fresh`.
 void *ppi_keyed_mapped(const ppi_keyed_array *array, ppi_map *map,
                        ppi_map_key key, const void *fresh);
-
-// ppi_keyed_order compares two numbers, then two others.
-static inline int ppi_keyed_order(const uint64_t a[2], const uint64_t b[2]) {
-  if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;
-  return (a[1] > b[1]) - (a[1] < b[1]);
-}

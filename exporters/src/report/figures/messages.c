@@ -4,6 +4,7 @@
 // many.
 #include "report/figures/messages.h"
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/keyed.h"
 
@@ -11,10 +12,7 @@ static uint64_t power_of(uint64_t bytes) {
   return bytes ? 64 - (uint64_t)__builtin_clzll(bytes) : 0;
 }
 
-static int compare_rows(const void *left, const void *right) {
-  const ppi_message_row *a = left, *b = right;
-  return (a->key > b->key) - (a->key < b->key);
-}
+PPI_ORDER(compare_rows, ppi_message_row, PPI_UP(key))
 
 static ppi_message_row *find_or_add(ppi_messages *messages, uint64_t key) {
   const ppi_message_row row = {.key = key};

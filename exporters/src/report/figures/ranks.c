@@ -21,17 +21,13 @@ static int compare_texts(const char *a, const char *b) {
   return strcmp(a, b);
 }
 
-static int compare_by_rank(const void *left, const void *right) {
-  const ppi_rank *a = left, *b = right;
-  return compare_texts(a->input->rank, b->input->rank);
-}
+PPI_ORDER(compare_by_rank, ppi_rank,
+          PPI_BY(compare_texts(a->input->rank, b->input->rank)))
 
-static int compare_by_process(const void *left, const void *right) {
-  const ppi_rank *a = left, *b = right;
-  int order = strcmp(a->input->host, b->input->host);
-  if (order == 0) order = compare_texts(a->input->pid, b->input->pid);
-  return order ? order : strcmp(a->input->uuid, b->input->uuid);
-}
+PPI_ORDER(compare_by_process, ppi_rank,
+          PPI_BY_TEXT(input->host)
+              PPI_BY(compare_texts(a->input->pid, b->input->pid))
+                  PPI_BY_TEXT(input->uuid))
 
 // `ranks` are sorted by rank. Repeated runs have one rank several times: false.
 static bool have_ranks(const ppi_rank *ranks, size_t num) {
@@ -49,11 +45,7 @@ static bool are_of_hosts(const ppi_rank *ranks, size_t num) {
   return false;
 }
 
-static int compare_by_begin(const void *left, const void *right) {
-  const ppi_rank *a = left, *b = right;
-  return (a->input->began_ns > b->input->began_ns) -
-         (a->input->began_ns < b->input->began_ns);
-}
+PPI_ORDER(compare_by_begin, ppi_rank, PPI_UP(input->began_ns))
 
 // Processes of one job begin at most 10 s after the earlier ones' end.
 static bool are_far_apart(ppi_rank *ranks, size_t num) {
@@ -219,11 +211,7 @@ typedef struct kind {
   uint32_t first, number;
 } kind;
 
-static int compare_kinds(const void *left, const void *right) {
-  const kind *a = left, *b = right;
-  if (a->work_ns != b->work_ns) return a->work_ns > b->work_ns ? -1 : 1;
-  return (a->first > b->first) - (a->first < b->first);
-}
+PPI_ORDER(compare_kinds, kind, PPI_DOWN(work_ns) PPI_UP(first))
 
 static uint64_t work_of(const ppi_answer *answer) {
   uint64_t sum_ns = 0;

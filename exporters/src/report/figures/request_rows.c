@@ -75,12 +75,7 @@ static int compare_requests(const void *left, const void *right) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-static int compare_starts(const void *left, const void *right) {
-  const ppi_steady_request *a = left, *b = right;
-  uint64_t x = a->row->start_ns, y = b->row->start_ns;
-  if (x != y) return x < y ? -1 : 1;
-  return (a->row > b->row) - (a->row < b->row);
-}
+PPI_ORDER(compare_starts, ppi_steady_request, PPI_UP(row->start_ns) PPI_UP(row))
 
 // Counts a run's cold requests; `list` is in the order of starts.
 static size_t num_cold(const ppi_steady_request *list, size_t num,

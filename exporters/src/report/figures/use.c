@@ -97,13 +97,8 @@ uint64_t ppi_waits_inside_of(ppi_waits_inside *waits, uint64_t start_ns) {
 
 // ---- energy by stage, and idle ----
 
-static int compare(const void *left, const void *right) {
-  const ppi_energy_row *a = left, *b = right;
-  int order = strcmp(a->device, b->device);
-  if (order) return order;
-  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-  return strcmp(a->name, b->name);
-}
+PPI_ORDER(compare, ppi_energy_row,
+          PPI_BY_TEXT(device) PPI_UP(kind) PPI_BY_TEXT(name))
 
 bool ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row) {
   ppi_energy_row key = {.kind = row->kind};

@@ -2,6 +2,7 @@
 //
 // Runs the table of rules, and sorts their findings.
 #include "report/findings/findings.h"
+#include "base/base.h"
 #include "report/figures/sum.h"
 
 #include <math.h>
@@ -44,13 +45,8 @@ pprof_status ppi_findings_set(ppi_findings_options *options, const char *id,
   return PPROF_STATUS_INVALID;
 }
 
-static int compare_findings(const void *left, const void *right) {
-  const ppi_finding *a = left, *b = right;
-  if (a->is_limit != b->is_limit) return a->is_limit ? -1 : 1;
-  if (a->ns != b->ns) return a->ns > b->ns ? -1 : 1;
-  int order = strcmp(a->id, b->id);
-  return order ? order : strcmp(a->text, b->text);
-}
+PPI_ORDER(compare_findings, ppi_finding,
+          PPI_DOWN(is_limit) PPI_DOWN(ns) PPI_BY_TEXT(id) PPI_BY_TEXT(text))
 
 // Rules that the limit model replaces where it has a verdict.
 static bool is_of_limit(const char *id) {

@@ -220,9 +220,7 @@ typedef struct hop {
   uint64_t ns;
 } hop;
 
-static int compare_hops(const void *left, const void *right) {
-  return strcmp(((const hop *)left)->name, ((const hop *)right)->name);
-}
+PPI_ORDER(compare_hops, hop, PPI_BY_TEXT(name))
 
 static void add_request(const ppi_steady_request *from, hop *hops,
                         ppi_hops *out) {

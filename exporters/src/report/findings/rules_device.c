@@ -25,10 +25,7 @@ typedef struct span {
   uint64_t start_ns, end_ns;
 } span;
 
-static int compare_spans(const void *left, const void *right) {
-  const span *a = left, *b = right;
-  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+PPI_ORDER(compare_spans, span, PPI_UP(start_ns))
 
 // The union of a run's requests.
 static pprof_status add_run(const ppi_request_run *run, double *sum_ns) {

@@ -18,11 +18,7 @@ typedef struct rank {
   double work_ns;  // without waiting for others
 } rank;
 
-static int compare_ranks(const void *left, const void *right) {
-  const rank *a = left, *b = right;
-  if (a->work_ns != b->work_ns) return a->work_ns < b->work_ns ? -1 : 1;
-  return strcmp(a->name, b->name);
-}
+PPI_ORDER(compare_ranks, rank, PPI_UP(work_ns) PPI_BY_TEXT(name))
 
 // The ranks with enough units, sorted by work, least first.
 static rank *list_ranks(const ppi_rank *ranks, size_t num, size_t *out_num) {

@@ -37,12 +37,7 @@ static void join_stations(const ppi_limit_model *model, ppi_blame *blame) {
   }
 }
 
-static int compare_pieces(const void *left, const void *right) {
-  const ppi_blame_piece *a = left, *b = right;
-  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-  if (a->of != b->of) return a->of < b->of ? -1 : 1;
-  return (a->unit > b->unit) - (a->unit < b->unit);
-}
+PPI_ORDER(compare_pieces, ppi_blame_piece, PPI_UP(kind) PPI_UP(of) PPI_UP(unit))
 
 static uint64_t group_of(const void *item) {
   const ppi_blame_piece *piece = item;
@@ -157,12 +152,8 @@ static pprof_status divide(const ppi_limit_model *model, const ppi_blame *blame,
 
 // ---- rows of the verdict ----
 
-static int compare_rows(const void *left, const void *right) {
-  const ppi_limit_blame *a = left, *b = right;
-  if (a->ns != b->ns) return a->ns > b->ns ? -1 : 1;
-  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-  return strcmp(a->name, b->name);
-}
+PPI_ORDER(compare_rows, ppi_limit_blame,
+          PPI_DOWN(ns) PPI_UP(kind) PPI_BY_TEXT(name))
 
 // The greatest rows in order; the last row is the sum of all others.
 static void fill_rows(ppi_limit_blame *rows, size_t num, ppi_limit *out) {

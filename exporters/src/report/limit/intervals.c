@@ -16,10 +16,7 @@ bool ppi_intervals_add(ppi_intervals *to, uint64_t from_ns, uint64_t to_ns) {
   return true;
 }
 
-static int compare_intervals(const void *left, const void *right) {
-  const ppi_interval *a = left, *b = right;
-  return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
-}
+PPI_ORDER(compare_intervals, ppi_interval, PPI_UP(from_ns))
 
 bool ppi_intervals_unite(ppi_intervals *all) {
   size_t num = 0;

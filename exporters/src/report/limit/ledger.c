@@ -233,11 +233,7 @@ static uint32_t busiest_device(const ppi_limit_model *model) {
 
 // ---- rows ----
 
-static int compare_gaps(const void *left, const void *right) {
-  const ppi_limit_gap *a = left, *b = right;
-  if (a->ns != b->ns) return a->ns > b->ns ? -1 : 1;
-  return strcmp(a->name, b->name);
-}
+PPI_ORDER(compare_gaps, ppi_limit_gap, PPI_DOWN(ns) PPI_BY_TEXT(name))
 
 static size_t list_gaps(const ledger *of, ppi_limit_gap *out) {
   const ppi_limit_model *model = of->model;

@@ -240,21 +240,11 @@ static uint64_t start_of(const void *item) {
   return ((const place *)item)->call.start_ns;
 }
 
-static int compare_places(const void *left, const void *right) {
-  const place *a = left, *b = right;
-  if (a->call.start_ns != b->call.start_ns)
-    return a->call.start_ns < b->call.start_ns ? -1 : 1;
-  if (a->call.end_ns != b->call.end_ns)
-    return a->call.end_ns > b->call.end_ns ? -1 : 1;
-  return (a->was > b->was) - (a->was < b->was);
-}
+PPI_ORDER(compare_places, place,
+          PPI_UP(call.start_ns) PPI_DOWN(call.end_ns) PPI_UP(was))
 
-static int compare_works(const void *left, const void *right) {
-  const ppi_limit_work *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-  return (a->call > b->call) - (a->call < b->call);
-}
+PPI_ORDER(compare_works, ppi_limit_work,
+          PPI_UP(start_ns) PPI_UP(end_ns) PPI_UP(call))
 
 static uint64_t start_of_work(const void *item) {
   return ((const ppi_limit_work *)item)->start_ns;

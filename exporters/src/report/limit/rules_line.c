@@ -63,12 +63,7 @@ static bool add_unit(const ppi_limit_model *model, const ppi_limit_unit *unit,
   return true;
 }
 
-static int compare_jobs(const void *left, const void *right) {
-  const replay_job *a = left, *b = right;
-  if (a->arrival_ns != b->arrival_ns)
-    return a->arrival_ns < b->arrival_ns ? -1 : 1;
-  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+PPI_ORDER(compare_jobs, replay_job, PPI_UP(arrival_ns) PPI_UP(start_ns))
 
 static bool replay_prepare(const ppi_limit_model *model, uint32_t station,
                            ppi_replay *out) {

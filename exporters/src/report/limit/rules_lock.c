@@ -32,11 +32,7 @@ typedef struct wait {
   uint64_t from_ns;  // the least begin of this wait and of later ones
 } wait;
 
-static int compare_waits(const void *left, const void *right) {
-  const wait *a = left, *b = right;
-  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+PPI_ORDER(compare_waits, wait, PPI_UP(end_ns) PPI_UP(start_ns))
 
 static size_t list_waits(const ppi_limit_model *model, uint32_t at, wait *out) {
   const ppi_limit_name *name = &model->names[at];

@@ -195,10 +195,7 @@ typedef struct counted {
   uint64_t before_ns;
 } counted;
 
-static int compare_counted(const void *left, const void *right) {
-  const counted *a = left, *b = right;
-  return (a->num > b->num) - (a->num < b->num);
-}
+PPI_ORDER(compare_counted, counted, PPI_UP(num))
 
 static size_t list_counted(const ppi_limit_model *model, const tally *tallies,
                            counted *out) {
@@ -433,11 +430,7 @@ static void find_loop_thread(ppi_limit_model *model) {
 
 // ---- all ----
 
-static int compare_units(const void *left, const void *right) {
-  const ppi_limit_unit *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
-}
+PPI_ORDER(compare_units, ppi_limit_unit, PPI_UP(start_ns) PPI_UP(end_ns))
 
 uint64_t ppi_unit_last_end(const ppi_limit_model *model,
                            const ppi_limit_unit *unit, uint64_t from_ns,

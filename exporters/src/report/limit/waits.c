@@ -54,11 +54,7 @@ typedef struct sorted_end {
   uint32_t thread, work;
 } sorted_end;
 
-static int compare_ends(const void *left, const void *right) {
-  const sorted_end *a = left, *b = right;
-  if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
-  return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
-}
+PPI_ORDER(compare_ends, sorted_end, PPI_UP(thread) PPI_UP(end_ns))
 
 static bool list_device_ends(const ppi_limit_model *model, device_ends *out) {
   size_t num = model->num_works, thread = 0;
@@ -400,12 +396,7 @@ static void look_for(waiter *who, const candidate *by, const moments *ends,
 
 // ---- all ----
 
-static int compare_waiters(const void *left, const void *right) {
-  const waiter *a = left, *b = right;
-  if (a->time_ns != b->time_ns) return a->time_ns > b->time_ns ? -1 : 1;
-  if (a->name != b->name) return a->name < b->name ? -1 : 1;
-  return (a->row > b->row) - (a->row < b->row);
-}
+PPI_ORDER(compare_waiters, waiter, PPI_DOWN(time_ns) PPI_UP(name) PPI_UP(row))
 
 // Names with the most time, MOST_NAMES of them.
 static size_t rank_names(const ppi_limit_model *model, waiter *out) {

@@ -28,10 +28,7 @@ typedef struct units {
   bool are_requests;
 } units;
 
-static int compare_units(const void *left, const void *right) {
-  const unit *a = left, *b = right;
-  return (a->flow > b->flow) - (a->flow < b->flow);
-}
+PPI_ORDER(compare_units, unit, PPI_UP(flow))
 
 static bool add_unit(units *to, uint64_t flow, const ppi_limit_call *call) {
   return PPI_PUSH(to->items, to->num, to->capacity,

@@ -71,11 +71,7 @@ static uint32_t stage_of(const split *of, uint32_t call) {
   return at == PPI_NO_CALL ? call : at;
 }
 
-static int compare_borders(const void *left, const void *right) {
-  const border *a = left, *b = right;
-  if (a->ns != b->ns) return a->ns < b->ns ? -1 : 1;
-  return (int)b->ends - (int)a->ends;
-}
+PPI_ORDER(compare_borders, border, PPI_UP(ns) PPI_DOWN(ends))
 
 static bool find_borders(split *of) {
   size_t num = of->calls->num;

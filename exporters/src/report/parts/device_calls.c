@@ -62,18 +62,10 @@ bool ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
 
 // ---- a horizon ----
 
-static int compare_launches(const void *left, const void *right) {
-  const ppi_piece *a = left, *b = right;
-  if (a->launch_ns != b->launch_ns) return a->launch_ns < b->launch_ns ? -1 : 1;
-  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+PPI_ORDER(compare_launches, ppi_piece, PPI_UP(launch_ns) PPI_UP(start_ns))
 
-static int compare_starts(const void *left, const void *right) {
-  const ppi_piece *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-  return (a->launch_ns > b->launch_ns) - (a->launch_ns < b->launch_ns);
-}
+PPI_ORDER(compare_starts, ppi_piece,
+          PPI_UP(start_ns) PPI_UP(end_ns) PPI_UP(launch_ns))
 
 // All pieces of a launch come in one sweep.
 static bool count_launches(ppi_device_call *call, ppi_device_use *use) {

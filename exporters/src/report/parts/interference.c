@@ -45,16 +45,8 @@ bool ppi_interference_take(ppi_interference *all, const pprof_event *event,
 }
 
 // Sorts by the ranges' own data, so the order of arrival has no effect.
-static int compare_ranges(const void *left, const void *right) {
-  const ppi_interference_range *a = left, *b = right;
-  const uint64_t keys[][2] = {{a->start_ns, b->start_ns},
-                              {a->stream, b->stream},
-                              {a->end_ns, b->end_ns},
-                              {a->site, b->site}};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (keys[i][0] != keys[i][1]) return keys[i][0] < keys[i][1] ? -1 : 1;
-  return 0;
-}
+PPI_ORDER(compare_ranges, ppi_interference_range,
+          PPI_UP(start_ns) PPI_UP(stream) PPI_UP(end_ns) PPI_UP(site))
 
 static bool share_device(const ppi_interference *all,
                          const ppi_interference_range *a,

@@ -4,17 +4,14 @@
 // launch shape.
 #include "report/parts/launches.h"
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/keyed.h"
 #include "report/figures/rows.h"
 
 // ---- queue delays ----
 
-static int compare(const void *left, const void *right) {
-  const ppi_run_queue *a = left, *b = right;
-  return ppi_keyed_order((uint64_t[]){a->site, a->device},
-                         (uint64_t[]){b->site, b->device});
-}
+PPI_ORDER(compare, ppi_run_queue, PPI_UP(site) PPI_UP(device))
 
 ppi_queue *ppi_queues_at(ppi_queues *all, uint32_t site, uint32_t device) {
   const ppi_run_queue key = {.site = site, .device = device};

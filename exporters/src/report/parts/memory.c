@@ -19,11 +19,8 @@ static uint64_t bytes_of(double value) {
   return value < most ? (uint64_t)(value + 0.5) : (uint64_t)most;
 }
 
-static int compare_owners(const void *left, const void *right) {
-  const ppi_memory_owner *a = left, *b = right;
-  return ppi_keyed_order((uint64_t[]){a->site, a->sums.is_reserved},
-                         (uint64_t[]){b->site, b->sums.is_reserved});
-}
+PPI_ORDER(compare_owners, ppi_memory_owner,
+          PPI_UP(site) PPI_UP(sums.is_reserved))
 
 // Adds the sums of an owner of the place.
 static bool add_owner(ppi_memory_place *place, const ppi_memory_owner *from) {
@@ -68,10 +65,7 @@ static bool fold_last(ppi_memory *memory) {
   return true;
 }
 
-static int compare_places(const void *left, const void *right) {
-  const ppi_memory_place *a = left, *b = right;
-  return strcmp(a->name, b->name);
-}
+PPI_ORDER(compare_places, ppi_memory_place, PPI_BY_TEXT(name))
 
 // NULL when out of memory.
 static ppi_memory_place *place_at(ppi_memory *memory, const char *name) {

@@ -58,12 +58,9 @@ bool ppi_merge_hold(ppi_merge *merge, ppi_run_lane *lane, ppi_hold *hold,
   return true;
 }
 
-static int compare_open(const void *left, const void *right) {
-  const ppi_run_open *a = left, *b = right;
-  int order = ppi_buffered_order(&a->buffered, &b->buffered);
-  if (order) return order;
-  return (a->lane->id > b->lane->id) - (a->lane->id < b->lane->id);
-}
+PPI_ORDER(compare_open, ppi_run_open,
+          PPI_BY(ppi_buffered_order(&a->buffered, &b->buffered))
+              PPI_UP(lane->id))
 
 bool ppi_merge_open(ppi_merge *merge, ppi_run_open *open, size_t num) {
   if (num == 0) return true;

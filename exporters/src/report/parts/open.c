@@ -10,17 +10,9 @@
 #include "base/mem.h"
 #include "report/parts/threads.h"
 
-static int compare_ids(uint64_t a, uint64_t b) {
-  return (a > b) - (a < b);
-}
-
-static int compare_listed(const void *left, const void *right) {
-  const ppi_run_listed *a = left, *b = right;
-  int order = compare_ids(a->lane, b->lane);
-  if (order == 0) order = compare_ids(a->range.start_ns, b->range.start_ns);
-  if (order == 0) order = compare_ids(a->range.site, b->range.site);
-  return order ? order : compare_ids(a->range.depth, b->range.depth);
-}
+PPI_ORDER(compare_listed, ppi_run_listed,
+          PPI_UP(lane) PPI_UP(range.start_ns) PPI_UP(range.site)
+              PPI_UP(range.depth))
 
 // An empty range may begin together with an open one. A range with the listed
 // end is the listed range, unless that end is only the checkpoint's time.

@@ -222,11 +222,8 @@ typedef struct path_node {
 } path_node;
 
 // Compares paths of one level.
-static int compare_named(const void *left, const void *right) {
-  const named_path *a = left, *b = right;
-  if (a->around != b->around) return a->around < b->around ? -1 : 1;
-  return ppi_path_row_order(&a->row, &b->row);
-}
+PPI_ORDER(compare_named, named_path,
+          PPI_UP(around) PPI_BY(ppi_path_row_order(&a->row, &b->row)))
 
 typedef struct path_names {
   named_path *paths;  // by level

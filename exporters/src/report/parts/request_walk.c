@@ -193,12 +193,7 @@ typedef struct links {
   size_t num, capacity;
 } links;
 
-static int compare_ends(const void *left, const void *right) {
-  const link *a = left, *b = right;
-  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return (a->part > b->part) - (a->part < b->part);
-}
+PPI_ORDER(compare_ends, link, PPI_UP(end_ns) PPI_UP(start_ns) PPI_UP(part))
 
 static uint64_t link_end(const void *at) {
   return ((const link *)at)->end_ns;

@@ -22,13 +22,8 @@ typedef struct claim {
   bool ends;
 } claim;
 
-static int compare_claims(const void *left, const void *right) {
-  const claim *a = left, *b = right;
-  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
-  if (a->device != b->device) return a->device < b->device ? -1 : 1;
-  if (a->ends != b->ends) return a->ends ? -1 : 1;
-  return (a->flow > b->flow) - (a->flow < b->flow);
-}
+PPI_ORDER(compare_claims, claim,
+          PPI_UP(time_ns) PPI_UP(device) PPI_DOWN(ends) PPI_UP(flow))
 
 static uint64_t claim_time(const void *at) {
   return ((const claim *)at)->time_ns;

@@ -46,10 +46,7 @@ static ppi_serving_request *request_of(ppi_serving_run *run, uint64_t flow) {
   return &run->requests[at];
 }
 
-static int compare_classes(const void *left, const void *right) {
-  const ppi_serving_class *a = left, *b = right;
-  return (a->site > b->site) - (a->site < b->site);
-}
+PPI_ORDER(compare_classes, ppi_serving_class, PPI_UP(site))
 
 static ppi_serving *class_of(ppi_serving_run *run, uint32_t site) {
   const ppi_serving_class key = {.site = site};
@@ -59,11 +56,7 @@ static ppi_serving *class_of(ppi_serving_run *run, uint32_t site) {
   return class ? &class->sums : NULL;
 }
 
-static int compare_points(const void *left, const void *right) {
-  const ppi_served_tokens *a = left, *b = right;
-  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
-  return (a->num > b->num) - (a->num < b->num);
-}
+PPI_ORDER(compare_points, ppi_served_tokens, PPI_UP(time_ns) PPI_UP(num))
 
 // How many requests were scheduled before `time_ns`.
 static size_t num_scheduled_by(const ppi_serving_run *run, uint64_t time_ns) {
@@ -349,16 +342,9 @@ bool ppi_serving_take(ppi_serving_run *run, const pprof_event *event) {
   return !(event->kind == PPROF_KIND_MARK) || take_mark(run, number, event);
 }
 
-static int compare_ranges(const void *left, const void *right) {
-  const ppi_serving_range *a = left, *b = right;
-  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-  if (a->arrival_ns != b->arrival_ns)
-    return a->arrival_ns < b->arrival_ns ? -1 : 1;
-  if (a->flow != b->flow) return a->flow < b->flow ? -1 : 1;
-  if (a->site != b->site) return a->site < b->site ? -1 : 1;
-  if (a->tokens_in != b->tokens_in) return a->tokens_in < b->tokens_in ? -1 : 1;
-  return (a->is_cut > b->is_cut) - (a->is_cut < b->is_cut);
-}
+PPI_ORDER(compare_ranges, ppi_serving_range,
+          PPI_UP(end_ns) PPI_UP(arrival_ns) PPI_UP(flow) PPI_UP(site)
+              PPI_UP(tokens_in) PPI_UP(is_cut))
 
 bool ppi_serving_settle(ppi_serving_run *run, uint64_t time_ns,
                         const ppi_slo *slo) {

@@ -220,11 +220,7 @@ typedef struct request_filling {
   ppi_answer *out;
 } request_filling;
 
-static int compare_requests(const void *left, const void *right) {
-  const ppi_request *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return (a->at > b->at) - (a->at < b->at);
-}
+PPI_ORDER(compare_requests, ppi_request, PPI_UP(start_ns) PPI_UP(at))
 
 static uint64_t request_start(const void *request) {
   return ((const ppi_request *)request)->start_ns;

@@ -392,11 +392,7 @@ static bool take_on_device(ppi_run *run, const pprof_event *event) {
 
 // ---- the amounts that events state: work, counters, messages, memory ----
 
-static int compare_work(const void *left, const void *right) {
-  const ppi_run_work *a = left, *b = right;
-  return ppi_keyed_order((uint64_t[]){a->site, a->sums.lane},
-                         (uint64_t[]){b->site, b->sums.lane});
-}
+PPI_ORDER(compare_work, ppi_run_work, PPI_UP(site) PPI_UP(sums.lane))
 
 static ppi_report_work *work_at(ppi_run *run, uint32_t site, uint32_t lane) {
   ppi_work_list *all = &run->work;

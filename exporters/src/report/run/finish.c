@@ -127,11 +127,8 @@ typedef struct named_site {
   ppi_run_site *site;
 } named_site;
 
-static int compare_sites(const void *left, const void *right) {
-  const named_site *a = left, *b = right;
-  int order = strcmp(a->category_name, b->category_name);
-  return order ? order : strcmp(a->site->name, b->site->name);
-}
+PPI_ORDER(compare_sites, named_site,
+          PPI_BY_TEXT(category_name) PPI_BY_TEXT(site->name))
 
 // The time of a paired range counts for its own host range; see
 // ppi_device_spreads_add.

@@ -32,11 +32,7 @@ bool ppi_identity_add(ppi_identity *identity, const ppi_device_side *side) {
                   identity->sides_capacity, added);
 }
 
-static int compare_steps(const void *left, const void *right) {
-  const ppi_identity_step *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
-}
+PPI_ORDER(compare_steps, ppi_identity_step, PPI_UP(start_ns) PPI_UP(end_ns))
 
 static size_t find_open(const ppi_identity *identity, uint64_t key,
                         uint64_t start_ns) {
@@ -117,13 +113,8 @@ static void move_live(const ppi_identity *identity, live_steps *live,
 
 // ---- sides in order ----
 
-static int compare_sides(const void *left, const void *right) {
-  const ppi_device_side *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  if (a->submit_ns != b->submit_ns) return a->submit_ns < b->submit_ns ? -1 : 1;
-  if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
-  return a->error_ns < b->error_ns ? -1 : a->error_ns > b->error_ns;
-}
+PPI_ORDER(compare_sides, ppi_device_side,
+          PPI_UP(start_ns) PPI_UP(submit_ns) PPI_UP(end_ns) PPI_UP(error_ns))
 
 static uint64_t side_start(const void *side) {
   return ((const ppi_device_side *)side)->start_ns;

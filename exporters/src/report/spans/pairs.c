@@ -15,10 +15,7 @@ static int compare_place(uint32_t lane, uint32_t stream, uint32_t other_lane,
   return (stream > other_stream) - (stream < other_stream);
 }
 
-static int compare_pairs(const void *left, const void *right) {
-  const ppi_run_pairs *a = left, *b = right;
-  return compare_place(a->lane, a->stream, b->lane, b->stream);
-}
+PPI_ORDER(compare_pairs, ppi_run_pairs, PPI_UP(lane) PPI_UP(stream))
 
 static ppi_run_pairs *pairs_of(ppi_pairs *all, const pprof_event *event) {
   const ppi_run_pairs key = {.lane = event->lane, .stream = event->stream};
@@ -43,12 +40,8 @@ bool ppi_run_pair_time(ppi_pairs *all, const pprof_event *event,
   return true;
 }
 
-static int compare_open(const void *left, const void *right) {
-  const pprof_event *a = left, *b = right;
-  int order = compare_place(a->lane, a->stream, b->lane, b->stream);
-  if (order) return order;
-  return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
-}
+PPI_ORDER(compare_open, pprof_event,
+          PPI_UP(lane) PPI_UP(stream) PPI_UP(start_ns))
 
 // Ranges between the same two open ranges lie in the same later range, or in
 // none.

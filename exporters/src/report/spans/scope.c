@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 
@@ -49,14 +50,8 @@ void ppi_device_spreads_complete(ppi_device_spreads *spreads,
 }
 
 // Compares all fields that matter: the order of arrival has no effect.
-static int compare_points(const void *left, const void *right) {
-  const ppi_point *a = left, *b = right;
-  if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns ? -1 : 1;
-  if (a->site != b->site) return a->site < b->site ? -1 : 1;
-  if (a->device_start_ns != b->device_start_ns)
-    return a->device_start_ns < b->device_start_ns ? -1 : 1;
-  return (a->value > b->value) - (a->value < b->value);
-}
+PPI_ORDER(compare_points, ppi_point,
+          PPI_UP(time_ns) PPI_UP(site) PPI_UP(device_start_ns) PPI_UP(value))
 
 // The first time that is not before `time_ns`; the search starts at `from`, in
 // steps that double.

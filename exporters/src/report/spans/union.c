@@ -14,11 +14,7 @@
 
 enum { LEAST_WAIT = 1024 };
 
-static int compare_spans(const void *left, const void *right) {
-  const ppi_span *a = left, *b = right;
-  if (a->start_ns != b->start_ns) return a->start_ns < b->start_ns ? -1 : 1;
-  return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
-}
+PPI_ORDER(compare_spans, ppi_span, PPI_UP(start_ns) PPI_UP(end_ns))
 
 static bool are_sorted(const ppi_span *spans, size_t num) {
   for (size_t i = 1; i < num; i++)
