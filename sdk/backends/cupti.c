@@ -21,7 +21,6 @@
 #include "kernels/api_call.h"
 #include "kernels/captured.h"
 #include "kernels/launch.h"
-#include "kernels/source.h"
 
 // ---- records ----
 

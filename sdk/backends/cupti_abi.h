@@ -4,9 +4,6 @@
 // there are any (tests/kernels/cupti_layout_test.sh).
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 enum {

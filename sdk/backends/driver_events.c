@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#include "backend_util.h"
 #include "base/mem.h"
 
 #define STREAM_NON_BLOCKING 1u

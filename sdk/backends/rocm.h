@@ -5,9 +5,6 @@
 // backend was not run on hardware.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "kernels/source.h"
 
 PPROF_BEGIN_C_

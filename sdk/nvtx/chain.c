@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "objects.h"
-
 #define NUM_EXTENSIONS 8u
 #define NUM_RANGES 16384u
 #define NUM_IDS 1024u

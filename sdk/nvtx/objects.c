@@ -5,7 +5,6 @@
 // additions take one that refuses signal handlers.
 #include "objects.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 

@@ -3,8 +3,6 @@
 // Answers OpenCL's loader, which loads this library as a layer from
 // OPENCL_LAYERS. The call comes at the program's first OpenCL call, under a
 // lock of the loader. libpprof.so implements the layer.
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "opencl_injected.h"

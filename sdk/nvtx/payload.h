@@ -6,7 +6,6 @@
 #pragma once
 
 #include "payload_schema.h"
-#include "pprof/base.h"
 
 PPROF_BEGIN_C_
 

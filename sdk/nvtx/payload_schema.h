@@ -5,10 +5,6 @@
 // NVTX 3 on 64-bit Linux.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

@@ -6,9 +6,6 @@
 // from CLOCK_MONOTONIC.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/base.h"
 
 PPROF_BEGIN_C_

@@ -12,8 +12,6 @@
 #pragma once
 
 #include <dirent.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "pprof/base.h"

@@ -4,9 +4,6 @@
 // and waits for them; while it waits, it does jobs, too.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

@@ -4,10 +4,6 @@
 // fail. Never called from the record path in its steady state.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

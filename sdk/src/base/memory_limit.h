@@ -4,10 +4,6 @@
 // profiler takes a share of that, so that it never is why its host is ended.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

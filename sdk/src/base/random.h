@@ -3,8 +3,6 @@
 // Numbers that no other process has.
 #pragma once
 
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 // ppi_random64 answers a random number from the kernel. Until the kernel is

@@ -3,9 +3,6 @@
 // SHA-256 (FIPS 180-4) of a short text, for names that must not be read.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

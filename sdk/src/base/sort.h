@@ -3,10 +3,6 @@
 // Sorting many items by a number, in time that grows as they do.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

@@ -4,7 +4,6 @@
 #include "base/start_thread.h"
 
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

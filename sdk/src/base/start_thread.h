@@ -5,7 +5,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <stddef.h>
 
 #include "pprof/base.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "event/call.h"
-#include "names/choice.h"
 #include "names/glob.h"
 #include "spool/cpu_record.h"
 

@@ -3,7 +3,6 @@
 // Passes every callback to every attached sink, in the order of attachment.
 #include "event/tee.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +11,6 @@
 #include "base/memory_limit.h"
 #include "event/call.h"
 #include "event/columns.h"
-#include "event/event.h"
 
 // One of the two; the other is NULL. Both NULL: nothing waits.
 typedef struct buffered_view {

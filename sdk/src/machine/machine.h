@@ -5,9 +5,6 @@
 // finds as counters of category Machine; docs/production.md lists them.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

@@ -4,10 +4,6 @@
 // machine.c each. All on the sampler's thread.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/mark.h"
 
 PPROF_BEGIN_C_

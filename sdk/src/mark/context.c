@@ -2,7 +2,6 @@
 //
 // Numbers requests by contexts of 128 bits. Any thread.
 #define PPROF_NO_INLINE
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "mark/emit.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -15,7 +14,6 @@
 #include "../nvtx/abi.h"
 #include "base/descriptor.h"
 #include "mark/site_id.h"
-#include "pprof/base.h"
 
 // The tool's function for a call; NULL: none.
 typedef struct ppi_nvtx_tool {

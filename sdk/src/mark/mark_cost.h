@@ -3,8 +3,6 @@
 // The cost of a marker in this process.
 #pragma once
 
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 // ppi_mark_cost_x1000 runs the stack markers on a lane of its own and answers

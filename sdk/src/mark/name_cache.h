@@ -3,9 +3,6 @@
 // A thread's cache of names (mark_name.c).
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "event/fold.h"
 
 #define PPI_NAME_CACHE 256u

@@ -4,9 +4,6 @@
 // states it. `names.categories` of a configuration adds further ones.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "pprof/base.h"
 
 // ppi_is_collective answers for one name, which need not end with a zero.

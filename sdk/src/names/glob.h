@@ -3,10 +3,6 @@
 // Ways to choose names and requests: globs and hashes.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

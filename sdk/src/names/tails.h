@@ -4,8 +4,6 @@
 // would have a name of its own. Used where names are recorded and imported.
 #pragma once
 
-#include <stddef.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

@@ -13,14 +13,12 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/descriptor.h"
 #include "base/mem.h"
 #include "event/recorded_wait.h"
 #include "mark/thread.h"
 #include "recover/salvage.h"
 #include "recover/salvage_check.h"
 #include "spool/lane.h"
-#include "spool/spool.h"
 #include "spool/spool_read.h"
 
 // The thread for which a wait waits, and the wait's kind. The wait is `frame`,

@@ -3,9 +3,6 @@
 // The log to which a spool's records go.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "pprof/base.h"
 
 // ppi_forensics_log finds the unfinished log that is written beside the spool

@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "session/capture/capture_session.h"
-#include "session/state/session_state.h"
 #include "spool/cpu_use.h"
 
 struct ppi_choice_state {

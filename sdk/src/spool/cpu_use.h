@@ -3,9 +3,6 @@
 // A thread's use of its CPU, read from the kernel.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "pprof/event.h"
 
 PPROF_BEGIN_C_

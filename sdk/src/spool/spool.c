@@ -15,7 +15,6 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/random.h"
 #include "spool/spool_limit.h"
 

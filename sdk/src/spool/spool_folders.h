@@ -3,8 +3,6 @@
 // The folders of spools without a configured folder.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "pprof/base.h"

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/descriptor.h"
-#include "pprof/base.h"
 
 PPROF_BEGIN_C_
 

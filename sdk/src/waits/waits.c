@@ -9,7 +9,6 @@
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -19,15 +18,12 @@
 #include "base/clock.h"
 #include "base/guard.h"
 #include "base/thread_id.h"
-#include "event/recorded_wait.h"
 #include "event/texts.h"
 #include "inject/inject.h"
 #include "mark/attach.h"
 #include "mark/mark.h"
 #include "mark/site_id.h"
-#include "pprof/base.h"
 #include "waits/object_name.h"
-#include "waits/wait_table.h"
 
 // ---- objects ----
 

@@ -9,7 +9,6 @@
 #include "session/collect/window_session.h"
 #include "session/state/cursor.h"
 #include "session/state/session_state.h"
-#include "window/window_sinks.h"
 
 // Counts by markers themselves; the tally has those of lanes that threads have
 // left.

@@ -3,8 +3,6 @@
 // The session that runs (pprof_session_current), and whether one ever did.
 #pragma once
 
-#include <stdbool.h>
-
 #include "pprof/session.h"
 
 // The owner's, at start and stop; NULL: none runs.
