@@ -6,9 +6,6 @@
 #pragma once
 
 #include <endian.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "pprof/base.h"

@@ -7,7 +7,6 @@
 #include <limits.h>
 
 #include "base/descriptor.h"
-#include "pprof/base.h"
 
 PPROF_BEGIN_C_
 

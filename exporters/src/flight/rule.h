@@ -9,7 +9,6 @@
 //   duration = a decimal number and ns, us, ms, s, min or h, in one word
 #pragma once
 
-#include "pprof/base.h"
 #include "pprof/event.h"
 
 PPROF_BEGIN_C_

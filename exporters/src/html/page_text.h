@@ -3,8 +3,6 @@
 // The page's styles and its script, made of exporters/html by embed.sh.
 #pragma once
 
-#include <stddef.h>
-
 #include "pprof/base.h"
 
 extern const unsigned char ppi_page_style[];

@@ -4,10 +4,7 @@
 // checked, and texts are terminated.
 #pragma once
 
-#include <stdbool.h>
-
 #include "live/live_table.h"
-#include "pprof/base.h"
 
 PPROF_BEGIN_C_
 

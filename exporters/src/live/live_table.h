@@ -5,9 +5,6 @@
 // Rows are only added; numbers only grow, except gauges.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 #define PPI_LIVE_MAGIC 0x3176696c70727070ull  // "pprpliv1"

@@ -4,7 +4,6 @@
 // inputs. The compact form has the first of each.
 #include <string.h>
 
-#include "event/event.h"
 #include "file/json_put.h"
 #include "print/printers.h"
 #include "report/report.h"

@@ -15,7 +15,6 @@
 #include "view/fit.h"
 #include "view/grid.h"
 #include "view/tree_rows.h"
-#include "view/view.h"
 
 // The tables of the style nsys.
 #define NSYS_VIEWS(each)                                            \

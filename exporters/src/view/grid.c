@@ -3,7 +3,6 @@
 // Measures, cuts and prints a table of texts.
 #include "view/grid.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "base/base.h"

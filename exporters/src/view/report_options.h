@@ -4,11 +4,7 @@
 // the form and order of views.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "file/text.h"
-#include "pprof/base.h"
 #include "report/figures/use.h"
 
 PPROF_BEGIN_C_

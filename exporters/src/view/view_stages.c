@@ -9,7 +9,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "view/report_options.h"
 #include "view/view_stages.h"
 
 typedef struct stage {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "file/codec_fast.h"
-#include "pprof/base.h"
 
 PPROF_BEGIN_C_
 

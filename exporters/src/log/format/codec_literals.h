@@ -6,8 +6,6 @@
 // four times as long and is 0.4 % smaller (docs/performance.md).
 #pragma once
 
-#include <stddef.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 
 ppi_run_encoder *ppi_run_encoder_create(void) {

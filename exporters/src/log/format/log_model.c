@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
-
 void ppi_log_model_reset(ppi_log_model *model) {
   ppi_log_model kept = *model;
   memset(model, 0, sizeof *model);

@@ -18,7 +18,6 @@
 #include "log/read/ahead.h"
 #include "log/read/log_section.h"
 #include "log/write/rotate.h"
-#include "pprof/log.h"
 
 typedef struct log_reader {
   pprof_sink tap;  // the payloads' sink: counts, then forwards

@@ -11,7 +11,6 @@
 
 #include "base/base.h"
 #include "base/descriptor.h"
-#include "file/part.h"
 #include "file/text.h"
 #include "log/read/log_glance.h"
 #include "log/write/rotate.h"

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "file/part.h"
-#include "pprof/base.h"
 
 typedef struct ppi_recover_place {
   const char *spool_path;

@@ -12,7 +12,6 @@
 
 #include "base/base.h"
 #include "base/descriptor.h"
-#include "file/part.h"
 #include "log/format/staged.h"
 #include "log/read/log_glance.h"
 #include "log/recover/log_rescue.h"

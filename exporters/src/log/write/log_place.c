@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/mem.h"
-#include "event/texts.h"
 #include "file/text.h"
 #include "log/write/log_loss.h"
 #include "log/write/rotate.h"

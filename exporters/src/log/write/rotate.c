@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "file/part.h"
 #include "file/text.h"
 #include "log/format/log_totals.h"
 #include "log/write/log_writer.h"

@@ -6,7 +6,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "base/sort.h"
 
 #define NONE UINT32_MAX
 // A range with MOST_DEEP open ranges on its lane: it owns no moment.

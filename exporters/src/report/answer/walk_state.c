@@ -5,9 +5,6 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/mem.h"
-
 bool ppi_walk_turn_page(const ppi_walk_state *at, ppi_walk_lane *lane) {
   while (lane->pages_left) {
     const ppi_hold_page *page = lane->pages[--lane->pages_left];

@@ -7,7 +7,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "pprof/base.h"
 #include "report/answer/account.h"
 #include "report/answer/moments.h"
 #include "report/answer/walk.h"

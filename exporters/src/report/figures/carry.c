@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 
 enum { MOST_BYTES = 10 };  // of a word

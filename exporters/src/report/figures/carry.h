@@ -4,10 +4,6 @@
 // the two cannot differ. The bytes are of this build of this program alone.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

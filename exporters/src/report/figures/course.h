@@ -4,7 +4,6 @@
 // have wider bins, not more memory. One thread at a time.
 #pragma once
 
-#include "pprof/base.h"
 #include "report/figures/carry.h"
 
 PPROF_BEGIN_C_

@@ -5,7 +5,6 @@
 // list.
 #pragma once
 
-#include "pprof/base.h"
 #include "report/figures/carry.h"
 
 // The kind of a field. A NULL function does nothing.

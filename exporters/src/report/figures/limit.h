@@ -3,7 +3,6 @@
 // What limits a run, as one verdict in words and numbers.
 #pragma once
 
-#include "pprof/base.h"
 #include "report/figures/carry.h"
 
 PPROF_BEGIN_C_

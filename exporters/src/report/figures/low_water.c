@@ -5,7 +5,6 @@
 #include "report/figures/low_water.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "base/base.h"
 

@@ -4,9 +4,6 @@
 // leaked memory raises each later low. One thread at a time.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

@@ -4,11 +4,6 @@
 // the iterations that serve them, and the parts of slow requests.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "pprof/base.h"
 #include "report/figures/histogram.h"
 
 PPROF_BEGIN_C_

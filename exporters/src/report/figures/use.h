@@ -4,11 +4,6 @@
 // rate.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "pprof/base.h"
 #include "pprof/event.h"
 #include "report/figures/histogram.h"
 

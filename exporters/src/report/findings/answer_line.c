@@ -7,7 +7,6 @@
 
 #include "report/figures/ranks.h"
 #include "report/findings/parts.h"
-#include "report/findings/search.h"
 
 // ---- where requests get tokens ----
 

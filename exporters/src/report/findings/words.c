@@ -4,7 +4,6 @@
 #include "report/findings/words.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

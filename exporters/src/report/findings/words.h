@@ -3,8 +3,6 @@
 // Figures and names as words of a sentence.
 #pragma once
 
-#include <stddef.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/sort.h"
-#include "pprof/base.h"
 
 // The begin of a call, or its end, which sorts first.
 typedef ppi_keyed ppi_border;

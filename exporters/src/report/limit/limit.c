@@ -8,7 +8,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/words.h"
-#include "report/limit/find.h"
 #include "report/limit/row_calls.h"
 #include "report/limit/rules.h"
 #include "report/limit/say.h"

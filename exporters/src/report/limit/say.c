@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "report/findings/words.h"
-
 void ppi_limit_add_name(ppi_limit *out, const char *name) {
   if (out->num_names == PPI_LIMIT_NAMES || !*name) return;
   for (size_t i = 0; i < out->num_names; i++)

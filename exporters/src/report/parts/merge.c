@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 
 static void fetch_last(const ppi_hold_page *page) {

@@ -5,7 +5,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/parts/threads.h"
 #include "report/run/answers.h"
 
 typedef struct run_horizon {

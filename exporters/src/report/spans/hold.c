@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 
 enum { WIDE_WORDS = 3, FIRST_WORDS = 16 };

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 
 static void fuse(ppi_nest *nest, bool any_depth) {
