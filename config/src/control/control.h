@@ -5,10 +5,7 @@
 // passes them to the session's owner. docs/capture.md has the protocol.
 #pragma once
 
-#include <stddef.h>
-
 #include "control/control_text.h"
-#include "pprof/base.h"
 
 PPROF_BEGIN_C_
 

@@ -3,7 +3,6 @@
 // Reads the key `capture`: windows of five kinds, each recognized by its keys.
 #include "schema/schema_capture.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/base.h"

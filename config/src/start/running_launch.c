@@ -14,7 +14,6 @@
 #include "machine/machine.h"
 #include "start/compose.h"
 #include "start/environment.h"
-#include "start/running.h"
 #include "start/running_exports.h"
 #include "start/running_live.h"
 #include "start/running_paths.h"
