@@ -17,7 +17,6 @@
 #include "input/joined.h"
 #include "input/segments.h"
 #include "input/spooled.h"
-#include "pprof/base.h"
 #include "schema/schema.h"
 #include "verb/verbs.h"
 

@@ -7,7 +7,6 @@
 
 #include "cli/pages.h"
 #include "cli/usage.h"
-#include "pprof/base.h"
 #include "schema/schema.h"
 
 // Escapes a text: no line becomes a request, and no hyphen a dash that cannot

@@ -5,8 +5,6 @@
 // only.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "cli/say.h"

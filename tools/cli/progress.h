@@ -5,9 +5,6 @@
 // does an output that is no terminal.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "pprof/base.h"

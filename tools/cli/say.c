@@ -4,12 +4,9 @@
 #include "cli/say.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "file/text.h"
 
 void ppi_tool_show(FILE *out, const char *path) {
   ppi_page line = {0};

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "file/text.h"
 
 // Exit codes of the process; the highest that applies.

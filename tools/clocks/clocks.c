@@ -3,7 +3,6 @@
 // Compares clocks of hosts by the ends of their collectives.
 #include "clocks/clocks.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

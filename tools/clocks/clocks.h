@@ -7,7 +7,6 @@
 // thread.
 #pragma once
 
-#include "pprof/base.h"
 #include "pprof/event.h"
 
 typedef struct ppi_clocks_host {

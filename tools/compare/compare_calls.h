@@ -4,10 +4,6 @@
 // call's start counts from the start of the call added before it.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

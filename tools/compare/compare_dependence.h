@@ -7,7 +7,6 @@
 #pragma once
 
 #include "compare/compare_stats.h"
-#include "pprof/base.h"
 
 PPROF_BEGIN_C_
 

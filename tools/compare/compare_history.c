@@ -5,9 +5,6 @@
 #include "compare/compare_history.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -18,7 +15,6 @@
 #include "cli/say.h"
 #include "compare/compare_comparison.h"
 #include "compare/compare_text.h"
-#include "pprof/base.h"
 
 // ---- changes, by binary segmentation (Scott and Knott, 1974) ----
 

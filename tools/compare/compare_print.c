@@ -11,11 +11,9 @@
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "compare/compare_pairs.h"
-#include "compare/compare_text.h"
 #include "file/json_put.h"
 #include "html/html.h"
 #include "html/spread_text.h"
-#include "print/report_print.h"
 
 // ---- more than two inputs, ranked for each stage against the best one ----
 

@@ -5,7 +5,6 @@
 // nothing. One sample is found digit by digit from the greatest one.
 #include "compare/compare_sort.h"
 
-#include <stdint.h>
 #include <string.h>
 
 enum { DIGIT = 11, NUM_DIGITS = 3, VALUES = 1 << DIGIT };

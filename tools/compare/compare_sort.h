@@ -4,8 +4,6 @@
 // their order.
 #pragma once
 
-#include <stddef.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

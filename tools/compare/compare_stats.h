@@ -5,10 +5,6 @@
 // independence finds changes where there are none. Pure functions.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

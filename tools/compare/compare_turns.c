@@ -19,13 +19,11 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/mix.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "cli/say.h"
 #include "compare/compare_judge.h"
 #include "compare/compare_text.h"
-#include "file/text.h"
 
 // With fewer rounds no ranks are rare enough. More rounds are slow to count and
 // nearly normal.

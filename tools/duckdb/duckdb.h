@@ -6,7 +6,6 @@
 #pragma once
 
 #include "file/text.h"
-#include "pprof/base.h"
 
 // As DuckDB's own header has them.
 typedef struct ppi_duck_result {

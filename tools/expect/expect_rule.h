@@ -3,9 +3,6 @@
 // Parses rules about runs. A file of rules is `expect:` and a list of lines.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

@@ -4,8 +4,6 @@
 // is a sink that keeps a run until the next one begins. One thread.
 #pragma once
 
-#include <stdbool.h>
-
 #include "event/event.h"
 
 PPROF_BEGIN_C_

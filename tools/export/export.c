@@ -6,8 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +16,6 @@
 #include "export/formats.h"
 #include "file/text.h"
 #include "report/figures/path_rows.h"
-#include "report/report.h"
 
 bool ppi_export_is_loose(const pprof_event *event, const pprof_batch *batch) {
   return event->flags & PPROF_FLAG_ASYNC || event->lane != batch->lane;

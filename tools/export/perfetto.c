@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/say.h"
 #include "export/formats.h"
 #include "export/perfetto_tracks.h"

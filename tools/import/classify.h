@@ -4,10 +4,6 @@
 // docs/import.md has it.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "pprof/base.h"
 #include "pprof/mark.h"
 
 // Bits of ppi_class.is, and of the dialects found in a trace.

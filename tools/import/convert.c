@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "import/importer.h"
 #include "import/own_take.h"
 #include "import/sites.h"
 #include "json/hash.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/say.h"
 #include "import/convert.h"
 #include "import/importer.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/say.h"
 #include "import/sites.h"
 

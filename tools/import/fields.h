@@ -4,9 +4,6 @@
 #pragma once
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "json/json.h"

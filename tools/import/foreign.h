@@ -4,9 +4,6 @@
 // file's format and the way to import its data; NULL: unknown.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "pprof/base.h"
 
 // ppi_foreign_head looks at a file's first bytes, inflated or not.

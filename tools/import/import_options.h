@@ -3,9 +3,6 @@
 // Options of an import.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "names/choice.h"
 
 // `on_progress` (or NULL) gets the bytes done of `total` now and then. `say`

@@ -4,7 +4,6 @@
 // it.
 #include "import/importer.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 

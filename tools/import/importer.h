@@ -6,10 +6,6 @@
 // emit.c).
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/map.h"
 #include "import/classify.h"
 #include "import/fields.h"

@@ -2,7 +2,6 @@
 //
 // Gives a run of our own trace its lanes, devices, streams and windows, and its
 // events what their words say.
-#include <stddef.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -4,14 +4,12 @@
 // writer wrote.
 #include "import/own_take.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "cli/say.h"
-#include "import/importer.h"
 #include "import/sites.h"
 
 // A key that no text equals.

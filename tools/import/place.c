@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "cli/say.h"
-#include "import/fields.h"
 #include "json/hash.h"
 
 // Beyond any OS's thread ids.

@@ -7,7 +7,6 @@
 #include "base/map.h"
 #include "import/fields.h"
 #include "import/own.h"
-#include "pprof/base.h"
 
 #define PPI_MAX_PROCESSES 256
 #define PPI_MAX_ROWS 65536

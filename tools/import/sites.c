@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "cli/say.h"
 #include "json/hash.h"
 

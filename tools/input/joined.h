@@ -4,8 +4,6 @@
 // log. Both files stay as they are. One thread.
 #pragma once
 
-#include <stdbool.h>
-
 #include "pprof/base.h"
 
 bool ppi_tool_is_spool(const char *path);

@@ -14,7 +14,6 @@
 #include "input/spool_operand.h"
 #include "recover/forensics.h"
 #include "recover/forensics_names.h"
-#include "spool/spool_folders.h"
 
 // ---- rows ----
 

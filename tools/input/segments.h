@@ -4,8 +4,6 @@
 // segments of a log that is named as one file.
 #pragma once
 
-#include <stddef.h>
-
 #include "cli/options.h"
 
 // Of several segments of a run, only the first stays an input. It stands for

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "json/source.h"
 #include "log/format/log_format.h"
 #include "log/write/log_io.h"

@@ -3,10 +3,6 @@
 // Parses JSON block by block; one callback gets the tokens. A C interface.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "pprof/base.h"
 
 PPROF_BEGIN_C_

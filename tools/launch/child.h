@@ -4,8 +4,6 @@
 // with the signals meant for it. Main thread only.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "pprof/base.h"

@@ -4,9 +4,6 @@
 // brings python/pprof/hooks.py and the files that it needs. Main thread only.
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "cli/carried.h"
 #include "cli/options.h"
 #include "schema/schema.h"

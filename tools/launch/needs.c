@@ -8,9 +8,6 @@
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

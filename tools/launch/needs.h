@@ -5,8 +5,6 @@
 // thread only.
 #pragma once
 
-#include <stdbool.h>
-
 #include "cli/carried.h"
 #include "schema/schema.h"
 

@@ -5,12 +5,10 @@
 #pragma once
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli/carried.h"
 #include "file/buffer.h"
-#include "pprof/base.h"
 
 // ppi_tool_python answers the interpreter: PPROF_PYTHON, or else python3.
 const char *ppi_tool_python(void);

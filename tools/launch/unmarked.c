@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "cli/say.h"
-#include "launch/injection.h"
 
 enum { MOST_BYTES = 1 << 22, MOST_PARENTS = 64, MOST_PORTS = 512 };
 

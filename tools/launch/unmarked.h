@@ -4,7 +4,6 @@
 // from /proc. Main thread only.
 #pragma once
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "schema/schema.h"

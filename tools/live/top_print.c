@@ -13,8 +13,6 @@
 #include "base/mem.h"
 #include "cli/say.h"
 #include "file/json_put.h"
-#include "live/live_process.h"
-#include "pprof/base.h"
 #include "view/grid.h"
 
 // ---- rows ----

@@ -3,7 +3,6 @@
 // Turns Dynamo's request trace into requests, ranges of tools and counters.
 #include "spans/dynamo.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 

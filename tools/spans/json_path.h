@@ -5,7 +5,6 @@
 #pragma once
 
 #include "json/json.h"
-#include "pprof/base.h"
 
 PPROF_BEGIN_C_
 

@@ -3,7 +3,6 @@
 // Turns OpenTelemetry's JSON into spans.
 #include "spans/otlp.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,6 @@
 // Turns spans and requests of other tracers into events. One thread.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "pprof/event.h"
 
 #define PPI_SPAN_NAME 256

@@ -3,7 +3,6 @@
 // Prints a query's rows as CSV, JSON or a table.
 #include "verb/answer.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -6,7 +6,6 @@
 
 #include <limits.h>
 #include <signal.h>
-#include <stdbool.h>
 
 #include "cli/options.h"
 

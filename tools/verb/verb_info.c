@@ -13,7 +13,6 @@
 #include "cli/rows.h"
 #include "file/json_put.h"
 #include "file/text.h"
-#include "input/input.h"
 #include "input/joined.h"
 #include "input/log_info.h"
 #include "input/open_ranges.h"

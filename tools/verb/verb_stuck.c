@@ -13,13 +13,11 @@
 #include "cli/parse.h"
 #include "cli/rows.h"
 #include "file/json_put.h"
-#include "input/input.h"
 #include "input/spool_operand.h"
 #include "input/usual.h"
 #include "recover/forensics.h"
 #include "recover/forensics_log.h"
 #include "recover/forensics_names.h"
-#include "spool/spool_folders.h"
 #include "verb/stuck_waits.h"
 #include "verb/verbs.h"
 

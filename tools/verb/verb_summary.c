@@ -9,7 +9,6 @@
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "cli/say.h"
-#include "event/event.h"
 #include "import/fields.h"
 #include "print/report_print.h"
 #include "report/figures/serving.h"
