@@ -3,21 +3,172 @@
 // Reads the inputs of a verb into one report: a report of each, then their sum.
 #include "verb/reports.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/base.h"
+#include "base/descriptor.h"
+#include "base/mem.h"
+#include "cli/options.h"
 #include "cli/say.h"
 #include "event/tee.h"
+#include "file/text.h"
 #include "input/input.h"
 #include "input/joined.h"
-#include "input/readers.h"
 #include "input/sums.h"
+#include "log/write/log_io.h"
 #include "names/glob.h"
 #include "pprof/event.h"
 #include "report/figures/machine.h"
 #include "report/findings/impossible.h"
+#include "report/report.h"
 #include "schema/schema.h"
+
+// ---- logs at once, each in a process ----
+
+typedef struct all_readers all_readers;
+
+typedef struct reader {
+  pid_t pid;  // 0: none
+  int fd;     // of its figures
+} reader;
+
+struct all_readers {
+  const struct ppi_tool_options *options;
+  const ppi_report_details *details;
+  long jobs, jobs_of_each;
+  int num_begun, num_taken;
+  reader *items;  // of the inputs
+};
+
+// ---- in the process of one log ----
+
+static pprof_report *read_log(const all_readers *readers, const char *path) {
+  struct ppi_tool_watch watch;
+  struct ppi_tool_runs met = {.items = NULL};
+  ppi_tool_sums sums;
+  ppi_tool_sums_of(readers->options, path, &sums);
+  pprof_report *report = ppi_tool_sums_read(&sums, readers->details);
+  if (report) return report;
+  ppi_report_details details = *readers->details;
+  ppi_tool_set_jobs(readers->jobs_of_each);
+  details.jobs = readers->jobs_of_each > 1 ? ppi_tool_jobs(path) : NULL;
+  if (pprof_report_create(&report) != PPROF_STATUS_OK) return NULL;
+  ppi_report_set_details(report, &details);
+  int code = ppi_tool_read_again(path, pprof_report_sink(report), &watch, &met);
+  bool is_good = code == PPI_EXIT_DONE && !watch.sink_failed &&
+                 !watch.num_repeated && ppi_report_figures(report) &&
+                 !ppi_report_total(report, PPI_TOTAL_INCOMPLETE) &&
+                 !ppi_report_depends_on_jobs(report);
+  return is_good ? report : NULL;
+}
+
+static _Noreturn void be_reader(const all_readers *readers, const char *path,
+                                int fd) {
+  ppi_carry carry = {.reads = false};
+  int nothing = ppi_fd_open("/dev/null", O_RDWR, 0);
+  if (nothing < 0 || dup2(nothing, STDERR_FILENO) < 0) _exit(1);
+  signal(SIGPIPE, SIG_DFL);
+  pprof_report *report = read_log(readers, path);
+  if (!report) _exit(1);
+  ppi_report_carry(&carry, report);
+  _exit(carry.failed || ppi_write_all(fd, carry.bytes, carry.len) != 0);
+}
+
+// ---- in ours ----
+
+static void begin_next(all_readers *readers) {
+  int ends[2], at = readers->num_begun++;
+  const char *path = readers->options->inputs[at];
+  // Other inputs make files of their own, which have to be removed.
+  if (!ppi_ends_with(path, ".pplog") || pipe2(ends, O_CLOEXEC) != 0) return;
+  pid_t pid = fork();
+  if (pid == 0) be_reader(readers, path, ends[1]);
+  close(ends[1]);
+  if (pid > 0)
+    readers->items[at] = (reader){pid, ends[0]};
+  else
+    close(ends[0]);
+}
+
+// readers_begin starts the first processes, --jobs of them at most.
+// NULL: there is one input or one job.
+static all_readers *readers_begin(const struct ppi_tool_options *options,
+                                  const ppi_report_details *details) {
+  size_t num = (size_t)options->num_inputs;
+  long jobs = ppi_tool_num_jobs(options->inputs, num);
+  if (num < 2 || jobs < 2) return NULL;
+  all_readers *readers = ppi_tool_must(ppi_alloc(sizeof *readers));
+  *readers = (all_readers){.options = options,
+                           .details = details,
+                           .jobs = jobs,
+                           .jobs_of_each = PPI_MAX(jobs / (long)num, 1)};
+  readers->items = ppi_tool_must(ppi_alloc(num * sizeof *readers->items));
+  for (long i = 0; i < jobs && i < (long)num; i++) begin_next(readers);
+  return readers;
+}
+
+static pprof_report *report_of(const all_readers *readers, ppi_carry *carry) {
+  pprof_report *report;
+  if (pprof_report_create(&report) != PPROF_STATUS_OK) ppi_tool_must(NULL);
+  ppi_report_set_details(report, readers->details);
+  carry->reads = true;
+  ppi_report_carry(carry, report);
+  if (!carry->failed) return report;
+  pprof_report_destroy(report);
+  return NULL;
+}
+
+static bool has_ended_well(pid_t pid) {
+  int status = 1;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return status == 0;
+}
+
+// readers_take answers the report of the next input, in their order;
+// NULL: read it. Each call may start the next process.
+static pprof_report *readers_take(all_readers *readers) {
+  enum { PIECE = 1 << 16 };
+  reader *of = &readers->items[readers->num_taken++];
+  pprof_report *report = NULL;
+  ppi_carry carry = {.reads = false};
+  ssize_t got = of->pid ? 1 : 0;
+  while (got > 0 && PPI_ROOM(carry.bytes, carry.capacity, carry.len + PIECE)) {
+    got = read(of->fd, carry.bytes + carry.len, PIECE);
+    if (got > 0) carry.len += (size_t)got;
+    if (got < 0 && errno == EINTR) got = 1;
+  }
+  if (of->pid) {
+    close(of->fd);
+    if (has_ended_well(of->pid) && got == 0)
+      report = report_of(readers, &carry);
+    of->pid = 0;
+  }
+  ppi_free(carry.bytes);
+  if (readers->num_begun < readers->options->num_inputs) begin_next(readers);
+  return report;
+}
+
+// readers_end ends what is left, and takes NULL.
+static void readers_end(all_readers *readers) {
+  if (!readers) return;
+  for (int i = readers->num_taken; i < readers->num_begun; i++) {
+    if (!readers->items[i].pid) continue;
+    close(readers->items[i].fd);
+    kill(readers->items[i].pid, SIGTERM);
+    has_ended_well(readers->items[i].pid);
+  }
+  ppi_free(readers->items);
+  ppi_free(readers);
+}
+
+// ---- reports ----
 
 // ---- patterns of `include` that chose nothing ----
 
@@ -102,8 +253,8 @@ static struct ppi_tool_unmatched unmatched = {
 struct reading {
   const struct ppi_tool_options *options;
   const ppi_report_details *details;
-  pprof_sink *beside;         // NULL: none
-  ppi_tool_readers *readers;  // NULL: none; its inputs are taken in order
+  pprof_sink *beside;    // NULL: none
+  all_readers *readers;  // NULL: none; its inputs are taken in order
   struct ppi_tool_runs runs;
   int *code;
 };
@@ -167,8 +318,7 @@ static pprof_report *read_with(struct reading *reading, const char *path,
   struct ppi_tool_watch watch;
   size_t num_runs = reading->runs.num;
   pprof_report *found = ppi_tool_sums_read(sums, reading->details);
-  pprof_report *read =
-      reading->readers ? ppi_tool_readers_take(reading->readers) : NULL;
+  pprof_report *read = reading->readers ? readers_take(reading->readers) : NULL;
   pprof_report *known = found ? found : read;
   if (found) pprof_report_destroy(read);
   pprof_report *report =
@@ -272,9 +422,9 @@ pprof_report *ppi_tool_reports_read(const struct ppi_tool_options *options,
   ppi_report_details wanted = *details;
   wanted.joins = options->num_inputs > 1;
   reading.details = &wanted;
-  if (!beside) reading.readers = ppi_tool_readers_begin(options, &wanted);
+  if (!beside) reading.readers = readers_begin(options, &wanted);
   pprof_report *all = add_all(&reading);
-  ppi_tool_readers_end(reading.readers);
+  readers_end(reading.readers);
   if (all && ppi_report_join(all) == PPROF_STATUS_NO_MEMORY)
     ppi_tool_say("out of memory: requests are those of each process");
   ppi_tool_runs_clear(&reading.runs);

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "input/named.h"
 #include "launch/child.h"
 #include "launch/hooks.h"
 #include "launch/injection.h"
@@ -20,13 +19,80 @@
 #include "launch/preset.h"
 #include "launch/python.h"
 #include "launch/unmarked.h"
+#include "log/read/log_reader.h"
 #include "log/recover/log_recover.h"
 #include "names/glob.h"
+#include "pprof/event.h"
+#include "recover/forensics.h"
 #include "schema/schema.h"
 #include "start/compose.h"
 #include "start/environment.h"
 #include "verb/trial.h"
 #include "verb/verbs.h"
+
+// ---- whether a log has a name ----
+
+typedef bool (*name_fits)(const void *user, const char *name,
+                          uint32_t category);
+
+struct name_finder {
+  pprof_sink base;
+  name_fits fits;
+  const void *user;
+  char spool[PATH_MAX];  // "": the run has none
+  bool found;
+};
+
+static pprof_status find_begin(pprof_sink *sink, const pprof_run_info *info) {
+  struct name_finder *finder = (struct name_finder *)sink;
+  const char *path = pprof_run_info_text(info, "spool");
+  if (path) snprintf(finder->spool, sizeof finder->spool, "%s", path);
+  return PPROF_STATUS_OK;
+}
+
+// Ends the read at the first match.
+static pprof_status find_define(pprof_sink *sink,
+                                const pprof_definition *definition) {
+  struct name_finder *finder = (struct name_finder *)sink;
+  if (definition->kind != PPROF_DEFINITION_SITE ||
+      !finder->fits(finder->user, pprof_definition_name(definition),
+                    pprof_definition_parent(definition)))
+    return PPROF_STATUS_OK;
+  finder->found = true;
+  return PPROF_STATUS_UNAVAILABLE;
+}
+
+static bool spool_has(const struct name_finder *finder) {
+  ppi_forensics in;
+  const ppi_definition_record *record;
+  uint64_t cursor = 0;
+  bool found = false;
+  if (ppi_forensics_read(finder->spool, &in, NULL) == PPROF_STATUS_OK &&
+      in.names.header)
+    while (!found && (record = ppi_names_next(
+                          &in.names, in.names.header->names_end, &cursor)))
+      found = record->kind == PPROF_DEFINITION_SITE &&
+              finder->fits(finder->user,
+                           ppi_definition_text(record->kind, record->name),
+                           record->parent);
+  ppi_forensics_clear(&in);
+  return found;
+}
+
+// log_has_name searches the names of ranges, marks and counters, in the
+// log and in the spool of a running process. An unreadable log has no names.
+static bool log_has_name(const char *log, name_fits fits, const void *user) {
+  struct name_finder finder = {.base = {.size = sizeof finder.base,
+                                        .begin = find_begin,
+                                        .define = find_define},
+                               .fits = fits,
+                               .user = user};
+  pprof_error error;
+  ppi_log_skim_all(&log, 1, &finder.base, &error);
+  return finder.found || (finder.spool[0] && spool_has(&finder));
+}
+
+// ---- the verb ----
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
 
@@ -210,7 +276,7 @@ static bool look_for_names(void *user, pid_t child, bool is_last) {
   int num = scandir(run->folder, &entries, wanted, alphasort);
   for (int i = 0; i < num; i++) {
     if (!found && ppi_tool_path_in(path, run->folder, entries[i]->d_name))
-      found = ppi_tool_has_name(path, is_wanted_name, &run->settings);
+      found = log_has_name(path, is_wanted_name, &run->settings);
     free(entries[i]);
   }
   if (num >= 0) free(entries);

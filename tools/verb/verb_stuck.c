@@ -9,17 +9,165 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "base/mem.h"
+#include "base/rank.h"
+#include "base/sort.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/rows.h"
+#include "cli/say.h"
 #include "file/json_put.h"
+#include "input/input.h"
 #include "input/spool_operand.h"
-#include "input/usual.h"
+#include "pprof/log.h"
 #include "recover/forensics.h"
 #include "recover/forensics_log.h"
 #include "recover/forensics_names.h"
 #include "verb/stuck_waits.h"
 #include "verb/verbs.h"
+
+// ---- usual durations ----
+
+enum { MAX_TIMES = 16384 };  // the last calls of each name
+
+struct usual_name {
+  char *name;
+  bool on_device;                   // times on the device, not on the host
+  uint64_t num;                     // calls that ran to their end
+  uint64_t p50_ns, p99_ns, max_ns;  // the quantiles of the last calls
+  uint64_t *times;
+};
+
+struct usual {
+  struct usual_name *names;
+  size_t num, capacity;
+};
+
+// NULL: the name was not added.
+static const struct usual_name *usual_find(const struct usual *usual,
+                                           const char *name, bool on_device) {
+  for (size_t i = 0; i < usual->num; i++)
+    if (usual->names[i].on_device == on_device &&
+        strcmp(usual->names[i].name, name) == 0)
+      return &usual->names[i];
+  return NULL;
+}
+
+// First add names, then read a log, then find the names' durations.
+static void usual_add(struct usual *usual, const char *name, bool on_device) {
+  if (usual_find(usual, name, on_device)) return;
+  PPI_MUST_PUSH(
+      usual->names, usual->num, usual->capacity,
+      (struct usual_name){.name = ppi_tool_must(ppi_strdup(name)),
+                          .on_device = on_device,
+                          .times = ppi_tool_must(ppi_alloc(
+                              MAX_TIMES * sizeof *usual->names->times))});
+}
+
+static void usual_clear(struct usual *usual) {
+  for (size_t i = 0; i < usual->num; i++) {
+    ppi_free(usual->names[i].name);
+    ppi_free(usual->names[i].times);
+  }
+  ppi_free(usual->names);
+  *usual = (struct usual){0};
+}
+
+// ---- a log ----
+
+// Fills in the durations. `places` has for each site its names' places + 1:
+// host, device.
+struct filler {
+  pprof_sink base;
+  struct usual *usual;
+  uint32_t (*places)[2];
+  size_t num_sites, capacity;
+};
+
+static struct filler *filler_of(pprof_sink *sink) {
+  return (struct filler *)sink;
+}
+
+static pprof_status filler_begin(pprof_sink *sink, const pprof_run_info *info) {
+  (void)info;
+  filler_of(sink)->num_sites = 0;
+  return PPROF_STATUS_OK;
+}
+
+static uint32_t place_of(const struct filler *filler, const char *name,
+                         bool on_device) {
+  const struct usual_name *one = usual_find(filler->usual, name, on_device);
+  return one ? (uint32_t)(one - filler->usual->names) + 1 : 0;
+}
+
+static pprof_status filler_define(pprof_sink *sink,
+                                  const pprof_definition *definition) {
+  struct filler *filler = filler_of(sink);
+  size_t id = pprof_definition_id(definition);
+  const char *name = pprof_definition_name(definition);
+  if (pprof_definition_get_kind(definition) != PPROF_DEFINITION_SITE)
+    return PPROF_STATUS_OK;
+  PPI_MUST_REACH(filler->places, filler->num_sites, filler->capacity, id);
+  filler->places[id][0] = place_of(filler, name, false);
+  filler->places[id][1] = place_of(filler, name, true);
+  return PPROF_STATUS_OK;
+}
+
+static void keep(struct filler *filler, uint32_t place, uint64_t ns) {
+  if (!place) return;
+  struct usual_name *one = &filler->usual->names[place - 1];
+  one->times[one->num++ % MAX_TIMES] = ns;
+  if (ns > one->max_ns) one->max_ns = ns;
+}
+
+static pprof_status filler_events(pprof_sink *sink, const pprof_batch *batch) {
+  struct filler *filler = filler_of(sink);
+  for (size_t i = 0; i < batch->num_events; i++) {
+    const pprof_event *event = pprof_batch_at(batch, i);
+    bool is_cut = event->flags & (PPROF_FLAG_CLIPPED | PPROF_FLAG_ABANDONED);
+    if (event->site >= filler->num_sites || is_cut) continue;
+    const uint32_t *places = filler->places[event->site];
+    if (event->kind == PPROF_KIND_RANGE)
+      keep(filler, places[0], event->end_ns - event->start_ns);
+    if (event->kind == PPROF_KIND_DEVICE_RANGE && event->device_end_ns)
+      keep(filler, places[1], event->device_end_ns - event->device_start_ns);
+  }
+  return PPROF_STATUS_OK;
+}
+
+// find_quantiles orders the times. Without a time it changes nothing.
+static void find_quantiles(uint64_t *times, size_t num, uint64_t *p50_ns,
+                           uint64_t *p99_ns) {
+  if (num == 0) return;
+  ppi_sort_numbers(times, num);
+  *p50_ns = times[ppi_rank_of(num, 50 * PPI_RANK_PERCENT) - 1];
+  *p99_ns = times[ppi_rank_of(num, 99 * PPI_RANK_PERCENT) - 1];
+}
+
+// Answers as ppi_tool_read; all readable events count.
+static int usual_read(struct usual *usual, const char *path) {
+  struct filler filler = {.base = {.size = sizeof filler.base,
+                                   .begin = filler_begin,
+                                   .define = filler_define,
+                                   .events = filler_events},
+                          .usual = usual};
+  pprof_error error = {""};
+  // A running process's log ends in an unfinished block, which is no damage.
+  pprof_status status = pprof_log_read(path, &filler.base, &error);
+  ppi_free(filler.places);
+  for (size_t i = 0; i < usual->num; i++) {
+    struct usual_name *one = &usual->names[i];
+    size_t num = PPI_MIN(one->num, (uint64_t)MAX_TIMES);
+    find_quantiles(one->times, num, &one->p50_ns, &one->p99_ns);
+  }
+  if (status == PPROF_STATUS_OK || status == PPROF_STATUS_CORRUPT)
+    return PPI_EXIT_DONE;
+  return ppi_tool_fail(
+      PPI_EXIT_INPUT, "%s",
+      error.text[0] ? error.text : pprof_status_string(status));
+}
+
+// ---- what is stuck ----
 
 enum {
   TIMES_OVERDUE = 10,      // times the longest call so far
@@ -73,24 +221,22 @@ static uint64_t open_for(const ppi_forensics *found,
                                           : 0;
 }
 
-static const struct ppi_tool_usual_name *usual_of(
-    const struct ppi_tool_usual *usual, const ppi_forensics *found,
-    const ppi_open_item *item) {
+static const struct usual_name *usual_of(const struct usual *usual,
+                                         const ppi_forensics *found,
+                                         const ppi_open_item *item) {
   const char *name = ppi_spool_name(found, PPROF_DEFINITION_SITE, item->site);
-  const struct ppi_tool_usual_name *one =
-      name ? ppi_tool_usual_find(usual, name, is_on_device(item)) : NULL;
+  const struct usual_name *one =
+      name ? usual_find(usual, name, is_on_device(item)) : NULL;
   return one && one->num ? one : NULL;
 }
 
 // The open time over the longest call; 0: no call has ended yet.
-static double times_of(const struct ppi_tool_usual_name *usual,
-                       uint64_t open_ns) {
+static double times_of(const struct usual_name *usual, uint64_t open_ns) {
   if (!usual) return 0;
   return (double)open_ns / (double)(usual->max_ns ? usual->max_ns : 1);
 }
 
-static bool is_overdue(const struct look *look,
-                       const struct ppi_tool_usual_name *usual,
+static bool is_overdue(const struct look *look, const struct usual_name *usual,
                        uint64_t open_ns) {
   return usual && open_ns >= look->least_ns &&
          times_of(usual, open_ns) >= TIMES_OVERDUE;
@@ -116,7 +262,7 @@ static bool is_culprit(const ppi_forensics *found, size_t at) {
 }
 
 static bool is_stuck(const struct look *look, const ppi_forensics *found,
-                     const struct ppi_tool_usual *usual, size_t at) {
+                     const struct usual *usual, size_t at) {
   const ppi_open_item *item = &found->items[at];
   return is_open(item) && is_culprit(found, at) &&
          is_overdue(look, usual_of(usual, found, item), open_for(found, item));
@@ -128,7 +274,7 @@ static ppi_cell text_cell(const char *text) {
   return text ? ppi_cell_text(text) : (ppi_cell){.kind = PPI_CELL_NONE};
 }
 
-static void put_usual(const struct ppi_tool_usual_name *usual, uint64_t open_ns,
+static void put_usual(const struct usual_name *usual, uint64_t open_ns,
                       ppi_cell *cells) {
   if (!usual) return;
   cells[CELL_p50] = ppi_cell_time(usual->p50_ns);
@@ -139,8 +285,7 @@ static void put_usual(const struct ppi_tool_usual_name *usual, uint64_t open_ns,
 }
 
 static void add_row(struct look *look, const ppi_forensics *found,
-                    const struct ppi_tool_usual *usual, size_t at,
-                    ppi_view *view) {
+                    const struct usual *usual, size_t at, ppi_view *view) {
   const ppi_open_item *item = &found->items[at];
   uint64_t tid = ppi_spool_tid(found, item);
   ppi_cell *cells = ppi_tool_row(view);
@@ -186,7 +331,7 @@ static void put_where(const ppi_forensics *found, const ppi_open_item *item,
 }
 
 static void put_suspect(const ppi_forensics *found,
-                        const struct ppi_tool_usual_name *usual,
+                        const struct usual_name *usual,
                         const ppi_open_item *item, ppi_page *notes) {
   const char *name = ppi_spool_name(found, PPROF_DEFINITION_SITE, item->site);
   put_where(found, item, notes);
@@ -203,7 +348,7 @@ static void put_suspect(const ppi_forensics *found,
 
 // Puts the earliest begin first: ranges that wait for it began later.
 static void put_suspects(struct look *look, const ppi_forensics *found,
-                         const struct ppi_tool_usual *usual, ppi_page *notes) {
+                         const struct usual *usual, ppi_page *notes) {
   uint64_t behind = 0;
   for (size_t n = 0; n < MAX_SUSPECTS; n++) {
     const ppi_open_item *next = NULL;
@@ -221,25 +366,23 @@ static void put_suspects(struct look *look, const ppi_forensics *found,
 
 // ---- a process ----
 
-static void add_names(const ppi_forensics *found,
-                      struct ppi_tool_usual *usual) {
+static void add_names(const ppi_forensics *found, struct usual *usual) {
   for (size_t i = 0; i < found->num_items; i++) {
     const ppi_open_item *item = &found->items[i];
     const char *name = ppi_spool_name(found, PPROF_DEFINITION_SITE, item->site);
-    if (is_open(item) && name)
-      ppi_tool_usual_add(usual, name, is_on_device(item));
+    if (is_open(item) && name) usual_add(usual, name, is_on_device(item));
   }
 }
 
 // Reads usual durations, from --usual or from the process's log so far.
 static void read_usual(struct look *look, const char *spool,
-                       struct ppi_tool_usual *usual, ppi_page *notes) {
+                       struct usual *usual, ppi_page *notes) {
   ppi_spool_list *list = &look->list;
   const char *given = list->options.stuck.usual;
   char path[PATH_MAX];
   struct stat file;
   if (given) {
-    int code = ppi_tool_usual_read(usual, given);
+    int code = usual_read(usual, given);
     list->code = PPI_MAX(list->code, code);
     return;
   }
@@ -253,7 +396,7 @@ static void read_usual(struct look *look, const char *spool,
                  "large; --usual reads it\n",
                  path);
   } else {
-    int code = ppi_tool_usual_read(usual, path);
+    int code = usual_read(usual, path);
     list->code = PPI_MAX(list->code, code);
   }
 }
@@ -274,7 +417,7 @@ static void put_head(const char *path, const ppi_forensics *found,
 static bool show(ppi_spool_list *list, const char *path, const char *named,
                  const ppi_forensics *found) {
   struct look *look = (struct look *)list;
-  struct ppi_tool_usual usual = {0};
+  struct usual usual = {0};
   ppi_view view = {.kind = &view_kind};
   size_t before = look->num_stuck;
   (void)named;
@@ -297,7 +440,7 @@ static bool show(ppi_spool_list *list, const char *path, const char *named,
                      list->json ? PPI_FORMAT_JSON : PPI_FORMAT_TABLE);
   if (list->json) ppi_page_text(&list->page, "}");
   ppi_view_clear(&view);
-  ppi_tool_usual_clear(&usual);
+  usual_clear(&usual);
   return true;
 }
 
