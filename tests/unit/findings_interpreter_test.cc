@@ -61,6 +61,21 @@ TEST(FindingsInterpreterTest, ShortCollectionsAreNone) {
   EXPECT_EQ("", FindingsReport(&none).Text("collections"));
 }
 
+// A tenth of a run of 3 ms, and of one of 30 ms: a problem explains 1 ms in all
+// at least.
+TEST(FindingsInterpreterTest, LessThanAMillisecondInAllIsNone) {
+  for (uint64_t ms : {3, 30}) {
+    EventFeed feed = FindingsFeed(false);
+    feed.Category(kGarbage, "Garbage");
+    const uint64_t tenth_ns = ms * kMs / 10;
+    OfRequest(&OnHost(&feed, 1, "request", 0, 10 * tenth_ns), 1);
+    feed.Range(1, "gc generation 2", kGarbage, tenth_ns, 2 * tenth_ns).depth =
+        1;
+    feed.AddWindow(0, 10 * tenth_ns);
+    EXPECT_EQ(ms == 3, FindingsReport(&feed).Text("collections") == "") << ms;
+  }
+}
+
 TEST(FindingsInterpreterTest, WhatHeldTheLoopIsNamedWithWhoWaited) {
   EventFeed feed = Requests(100, 0, 0);
   // 31 more are open from 1 s to 2 s, on no thread.

@@ -6,8 +6,9 @@
 #include "base/base.h"
 #include "base/mem.h"
 
-// The least share of a unit's time that a problem has to explain.
+// What a problem has to explain at least: of a unit's time, and over all units.
 #define LEAST_SHARE 0.01
+#define LEAST_NS 1e6
 
 // A broken log may lead to any number.
 static uint64_t whole_ns(double ns) {
@@ -18,7 +19,9 @@ static uint64_t whole_ns(double ns) {
 ppi_finding *ppi_search_add(ppi_search *search, ppi_finding_sort sort,
                             double share) {
   ppi_findings *out = search->out;
-  bool is_ignored = (sort == PPI_PROBLEM && !(share >= LEAST_SHARE)) ||
+  double all_ns = share * (double)search->answer->total_ns;
+  bool is_small = !(share >= LEAST_SHARE) || all_ns < LEAST_NS;
+  bool is_ignored = (sort == PPI_PROBLEM && is_small) ||
                     (sort != PPI_LIMIT && search->impossible.hides_findings);
   if (!is_ignored)
     search->failed |= !PPI_ROOM(out->items, out->capacity, out->num + 1);
