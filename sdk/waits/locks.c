@@ -31,41 +31,8 @@ static uint32_t writer_of(const pthread_rwlock_t *lock) {
 #define writer_of(lock) 0
 #endif
 
-// The answer of `timed`, except for its time-out; `plain` where nothing
-// records.
-#define LOCK(lock, kind, holder, plain, timed)         \
-  do {                                                 \
-    PPI_WAITING_OF(waiting, lock, kind, caller);       \
-    if (!waiting.is_open) return plain(lock);          \
-    for (;;) {                                         \
-      struct timespec until = next_look();             \
-      pprof_wait_holder_(&waiting.wait, holder(lock)); \
-      int ended = timed(lock, &until);                 \
-      if (ended != ETIMEDOUT) return ended;            \
-    }                                                  \
-  } while (0)
-
-PPI_APART int wait_for_mutex(const ppi_reals *real, pthread_mutex_t *mutex,
-                             const void *caller) {
-  LOCK(mutex, PPI_WAIT_MUTEX, owner_of, real->pthread_mutex_lock,
-       real->pthread_mutex_timedlock);
-}
-
-PPI_APART int lock_mutex(const ppi_reals *real, pthread_mutex_t *mutex,
-                         const void *caller) {
-  int result = real->pthread_mutex_trylock(mutex);
-  if (PPI_USUALLY(result != EBUSY)) return result;
-  return wait_for_mutex(real, mutex, caller);
-}
-
-PPI_EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
-  const ppi_reals *real = ppi_real();
-  if (!ppi_records(real)) return real->pthread_mutex_lock(mutex);
-  return lock_mutex(real, mutex, PPI_CALLER);
-}
-
 // A call with a time-out of its own.
-#define TIMED(call, parameters, arguments, lock, kind, attempt, holder)   \
+#define TIMED(call, attempt, kind, holder, parameters, arguments)         \
   PPI_EXPORTED int call parameters {                                      \
     const ppi_reals *real = ppi_real();                                   \
     if (!ppi_records(real)) return real->call arguments;                  \
@@ -78,72 +45,52 @@ PPI_EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex) {
     return result;                                                        \
   }
 
-TIMED(pthread_mutex_timedlock, (pthread_mutex_t * mutex, ppi_deadline until),
-      (mutex, until), mutex, PPI_WAIT_MUTEX, pthread_mutex_trylock, owner_of)
-TIMED(pthread_mutex_clocklock,
-      (pthread_mutex_t * mutex, clockid_t clock, ppi_deadline until),
-      (mutex, clock, until), mutex, PPI_WAIT_MUTEX, pthread_mutex_trylock,
-      owner_of)
+// The calls that take a lock: TYPE_HOW, TYPE_timedHOW, TYPE_clockHOW. Without a
+// time-out, the wait's answer is that of TYPE_timedHOW, except for its
+// time-out.
+#define LOCKS(type, how, kind, holder)                                     \
+  PPI_APART int wait_##type##_##how(const ppi_reals *real, type##_t *lock, \
+                                    const void *caller) {                  \
+    PPI_WAITING_OF(waiting, lock, kind, caller);                           \
+    if (!waiting.is_open) return real->type##_##how(lock);                 \
+    for (;;) {                                                             \
+      struct timespec until = next_look();                                 \
+      pprof_wait_holder_(&waiting.wait, holder(lock));                     \
+      int ended = real->type##_timed##how(lock, &until);                   \
+      if (ended != ETIMEDOUT) return ended;                                \
+    }                                                                      \
+  }                                                                        \
+  PPI_APART int take_##type##_##how(const ppi_reals *real, type##_t *lock, \
+                                    const void *caller) {                  \
+    int result = real->type##_try##how(lock);                              \
+    if (PPI_USUALLY(result != EBUSY)) return result;                       \
+    return wait_##type##_##how(real, lock, caller);                        \
+  }                                                                        \
+  PPI_EXPORTED int type##_##how(type##_t *lock) {                          \
+    const ppi_reals *real = ppi_real();                                    \
+    if (!ppi_records(real)) return real->type##_##how(lock);               \
+    return take_##type##_##how(real, lock, PPI_CALLER);                    \
+  }                                                                        \
+  TIMED(type##_timed##how, type##_try##how, kind, holder,                  \
+        (type##_t * lock, ppi_deadline until), (lock, until))              \
+  TIMED(type##_clock##how, type##_try##how, kind, holder,                  \
+        (type##_t * lock, clockid_t clock, ppi_deadline until),            \
+        (lock, clock, until))
 
-PPI_APART int unlock_mutex(const ppi_reals *real, pthread_mutex_t *mutex) {
-  ppi_release(real, mutex);
-  return real->pthread_mutex_unlock(mutex);
-}
+LOCKS(pthread_mutex, lock, PPI_WAIT_MUTEX, owner_of)
+LOCKS(pthread_rwlock, rdlock, PPI_WAIT_RWLOCK, writer_of)
+LOCKS(pthread_rwlock, wrlock, PPI_WAIT_RWLOCK, writer_of)
 
-PPI_EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex) {
-  const ppi_reals *real = ppi_real();
-  if (!ppi_records(real)) return real->pthread_mutex_unlock(mutex);
-  return unlock_mutex(real, mutex);
-}
+#define UNLOCK(type)                                                    \
+  PPI_APART int release_##type(const ppi_reals *real, type##_t *lock) { \
+    ppi_release(real, lock);                                            \
+    return real->type##_unlock(lock);                                   \
+  }                                                                     \
+  PPI_EXPORTED int type##_unlock(type##_t *lock) {                      \
+    const ppi_reals *real = ppi_real();                                 \
+    if (!ppi_records(real)) return real->type##_unlock(lock);           \
+    return release_##type(real, lock);                                  \
+  }
 
-PPI_APART int lock_to_read(const ppi_reals *real, pthread_rwlock_t *lock,
-                           const void *caller) {
-  int result = real->pthread_rwlock_tryrdlock(lock);
-  if (PPI_USUALLY(result != EBUSY)) return result;
-  LOCK(lock, PPI_WAIT_RWLOCK, writer_of, real->pthread_rwlock_rdlock,
-       real->pthread_rwlock_timedrdlock);
-}
-
-PPI_EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
-  const ppi_reals *real = ppi_real();
-  if (!ppi_records(real)) return real->pthread_rwlock_rdlock(lock);
-  return lock_to_read(real, lock, PPI_CALLER);
-}
-
-PPI_APART int lock_to_write(const ppi_reals *real, pthread_rwlock_t *lock,
-                            const void *caller) {
-  int result = real->pthread_rwlock_trywrlock(lock);
-  if (PPI_USUALLY(result != EBUSY)) return result;
-  LOCK(lock, PPI_WAIT_RWLOCK, writer_of, real->pthread_rwlock_wrlock,
-       real->pthread_rwlock_timedwrlock);
-}
-
-PPI_EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
-  const ppi_reals *real = ppi_real();
-  if (!ppi_records(real)) return real->pthread_rwlock_wrlock(lock);
-  return lock_to_write(real, lock, PPI_CALLER);
-}
-
-TIMED(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, ppi_deadline until),
-      (lock, until), lock, PPI_WAIT_RWLOCK, pthread_rwlock_tryrdlock, writer_of)
-TIMED(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, ppi_deadline until),
-      (lock, until), lock, PPI_WAIT_RWLOCK, pthread_rwlock_trywrlock, writer_of)
-TIMED(pthread_rwlock_clockrdlock,
-      (pthread_rwlock_t * lock, clockid_t clock, ppi_deadline until),
-      (lock, clock, until), lock, PPI_WAIT_RWLOCK, pthread_rwlock_tryrdlock,
-      writer_of)
-TIMED(pthread_rwlock_clockwrlock,
-      (pthread_rwlock_t * lock, clockid_t clock, ppi_deadline until),
-      (lock, clock, until), lock, PPI_WAIT_RWLOCK, pthread_rwlock_trywrlock,
-      writer_of)
-
-PPI_APART int unlock_rwlock(const ppi_reals *real, pthread_rwlock_t *lock) {
-  ppi_release(real, lock);
-  return real->pthread_rwlock_unlock(lock);
-}
-
-PPI_EXPORTED int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
-  const ppi_reals *real = ppi_real();
-  if (!ppi_records(real)) return real->pthread_rwlock_unlock(lock);
-  return unlock_rwlock(real, lock);
-}
+UNLOCK(pthread_mutex)
+UNLOCK(pthread_rwlock)
