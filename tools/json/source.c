@@ -58,16 +58,13 @@ static void begin(ppi_source *source) {
                     source->in[1] == 0x8b;
   if (!source->is_gzip) return;
   source->gunzip = ppi_fast_gunzip_create();
-  if (source->gunzip || inflateInit2(&source->stream, 15 + 16) == Z_OK)
-    source->in_member = true;
-  else
+  if (!source->gunzip && inflateInit2(&source->stream, 15 + 16) != Z_OK)
     source->damaged = source->at_end = true;
 }
 
 // Skips the zeroes that pad a member, and checks for the head of the next one.
 static void next_member(ppi_source *source) {
   z_stream *stream = &source->stream;
-  source->in_member = false;
   for (;;) {
     while (stream->avail_in > 0 && *stream->next_in == 0) {
       stream->next_in++;
@@ -81,8 +78,10 @@ static void next_member(ppi_source *source) {
       return;
     }
   }
-  if (source->gunzip) ppi_fast_gunzip_reset(source->gunzip);
-  source->in_member = source->gunzip || inflateReset(stream) == Z_OK;
+  if (source->gunzip)
+    ppi_fast_gunzip_reset(source->gunzip);
+  else
+    inflateReset(stream);
 }
 
 static size_t inflate_block(ppi_source *source) {

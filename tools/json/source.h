@@ -12,7 +12,7 @@
 
 typedef struct ppi_source {
   int fd;
-  bool is_gzip, in_member, at_end, damaged;
+  bool is_gzip, at_end, damaged;
   bool begun;         // a first byte was read
   uint64_t size;      // of the file
   uint64_t num_read;  // bytes read of the file

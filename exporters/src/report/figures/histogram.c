@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/rank.h"
+#include "base/sort.h"
 
 enum { NUM_OCTAVES = 58, NUM_LINEAR = 128, NUM_STEPS = 64 };
 
@@ -180,17 +181,12 @@ void ppi_histogram_clear(ppi_histogram *histogram) {
   *histogram = (ppi_histogram){0};
 }
 
-static int compare_values(const void *left, const void *right) {
-  const uint64_t *a = left, *b = right;
-  return (*a > *b) - (*a < *b);
-}
-
 // Values come in any order.
 static void carry_exact(ppi_carry *carry, ppi_histogram *histogram) {
   uint64_t sorted[PPI_HISTOGRAM_EXACT], *values = sorted;
   size_t num = histogram->exact ? (size_t)histogram->n : 0;
   if (num) memcpy(sorted, histogram->exact, num * sizeof *sorted);
-  if (num) qsort(sorted, num, sizeof *sorted, compare_values);
+  ppi_sort_numbers(sorted, num);
   ppi_carry_items(carry, carry->reads ? &histogram->exact : &values, &num,
                   sizeof *values);
   if (carry->reads) histogram->capacity = num;

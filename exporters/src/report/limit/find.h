@@ -10,6 +10,9 @@
 bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls);
 void ppi_model_clear(ppi_limit_model *model);
 
+// The call around `at` that no other call is around.
+uint32_t ppi_model_outermost(const ppi_limit_model *model, uint32_t at);
+
 // Finds the units of a run: requests, steps or iterations. False: out of
 // memory.
 bool ppi_model_find_units(ppi_limit_model *model, const ppi_limit_calls *calls);
@@ -62,6 +65,8 @@ void ppi_model_find_cpu(ppi_limit_model *model);
 bool ppi_model_find_stations(ppi_limit_model *model);
 // Makes stations of threads that are busy with a queue of their own. False: out
 // of memory.
+// NULL: the station does not serve that name.
+ppi_limit_stage *ppi_station_stage(const ppi_station *station, uint32_t name);
 bool ppi_model_take_out_hot_rows(ppi_limit_model *model);
 
 // The number of calls that overlap, except for a twohundredth of the time.

@@ -58,7 +58,7 @@ static bool is_hot(const ppi_limit_model *model, const ppi_station *station,
   return 2 * num >= row->num_outer;
 }
 
-static ppi_limit_stage *stage_of(const ppi_station *station, uint32_t name) {
+ppi_limit_stage *ppi_station_stage(const ppi_station *station, uint32_t name) {
   for (size_t i = 0; i < station->num_stages; i++)
     if (station->stages[i].name == name) return &station->stages[i];
   return NULL;
@@ -88,14 +88,15 @@ static bool take_out(ppi_limit_model *model, uint32_t group, size_t k) {
   for (size_t i = 0; i < row->num_parts; i++) {
     uint32_t name = model->calls[row->parts[i]].name;
     uint64_t ns = model->working_ns[row->parts[i]];
-    ppi_limit_stage *was = stage_of(from, name), *is = stage_of(own, name);
+    ppi_limit_stage *was = ppi_station_stage(from, name),
+                    *is = ppi_station_stage(own, name);
     was->working_ns -= ns;
     was->calls -= ns > 0;
     const ppi_limit_stage first = {name, 0, 0, PPI_NONE, 0};
     if (!is &&
         !PPI_PUSH(own->stages, own->num_stages, own->stages_capacity, first))
       return false;
-    is = stage_of(own, name);
+    is = ppi_station_stage(own, name);
     is->working_ns += ns;
     is->calls += ns > 0;
   }

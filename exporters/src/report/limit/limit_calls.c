@@ -75,7 +75,6 @@ static void take_cpu(const ppi_range_table *table, size_t row,
   if (table->rows[row].used == PPI_NO_RANGE) return;
   const pprof_cpu_use *cpu = &table->cpus[table->rows[row].used];
   call->has_cpu = (cpu->known & PPROF_CPU_TIMES) != 0;
-  call->has_queued = (cpu->known & PPROF_CPU_RUN_QUEUE) != 0;
   call->cpu_ns = cpu->user_ns + cpu->sys_ns;
   call->queued_ns = cpu->run_queue_ns;
 }

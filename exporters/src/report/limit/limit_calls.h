@@ -43,7 +43,7 @@ typedef struct ppi_limit_call {
   uint32_t ended_in;  // of a wait: that thread's range, a name + 1; 0: unknown
   uint32_t dropped;   // launches that joined the call; on a thread: inner calls
                       // that synchronize
-  bool has_cpu, has_queued;
+  bool has_cpu;
 } ppi_limit_call;
 
 static inline bool ppi_call_is_between(const ppi_limit_call *call) {

@@ -153,7 +153,7 @@ static bool drop_wrappers(ppi_limit_model *model) {
 
 // ---- what calls inherit ----
 
-static uint32_t outermost(const ppi_limit_model *model, uint32_t at) {
+uint32_t ppi_model_outermost(const ppi_limit_model *model, uint32_t at) {
   while (model->calls[at].parent != PPI_NO_CALL) at = model->calls[at].parent;
   return at;
 }
@@ -192,7 +192,7 @@ static bool take_kernel(ppi_limit_model *model, last_calls *last, uint32_t at) {
   ppi_limit_call *call = &model->calls[at];
   uint32_t around = call->parent, *known = last_of(last, call->row);
   if (!known) return false;
-  call->parent = outermost(model, around);
+  call->parent = ppi_model_outermost(model, around);
   call->name = model->calls[call->parent].name;
   ppi_limit_call *before = *known == PPI_NO_CALL ? NULL : &model->calls[*known];
   bool follows = before && before->parent == call->parent &&

@@ -198,12 +198,6 @@ static uint64_t own_calls(const ppi_limit_model *model,
   return ns;
 }
 
-static ppi_limit_stage *stage_of(const ppi_station *station, uint32_t name) {
-  for (size_t i = 0; i < station->num_stages; i++)
-    if (station->stages[i].name == name) return &station->stages[i];
-  return NULL;
-}
-
 // Threads that wait for work of their own on a device, or of their request on
 // other threads: such a thread does nothing else meanwhile.
 bool ppi_model_find_in_turn(ppi_limit_model *model) {
@@ -218,7 +212,7 @@ bool ppi_model_find_in_turn(ppi_limit_model *model) {
     if (station == PPI_NONE) continue;
     uint32_t part = ppi_call_part(model, (uint32_t)i), by = PPI_NONE;
     ppi_limit_stage *stage =
-        stage_of(&model->stations[station], model->calls[part].name);
+        ppi_station_stage(&model->stations[station], model->calls[part].name);
     uint64_t ns = model->names[call->name].waits == PPI_WAITS_DEVICE
                       ? own_work(model, &of, call->row, &model->waits[i], &by)
                       : own_calls(model, call, &by);

@@ -41,7 +41,6 @@ static void find_closed(ppi_limit_search *search, const uint64_t *ends) {
     double chance = 1 - exp(-eps * num / (double)PPI_MAX(model->span_ns, 1));
     if (part < 0.7 || part - chance < 0.3) continue;
     search->is_closed = true;
-    search->closed_ns = ppi_slacks_ns[i];
     return;
   }
 }

@@ -19,11 +19,6 @@ typedef struct parts {
   double gap_ns, all_ns;
 } parts;
 
-static uint32_t outermost(const ppi_limit_model *model, uint32_t at) {
-  while (model->calls[at].parent != PPI_NO_CALL) at = model->calls[at].parent;
-  return at;
-}
-
 static bool is_inner_wait(const ppi_limit_model *model, uint32_t at) {
   for (at = model->calls[at].parent; at != PPI_NO_CALL;
        at = model->calls[at].parent)
@@ -64,7 +59,7 @@ static void add_waits(const ppi_limit_model *model, const ppi_row_calls *of,
     double ns = (double)ppi_model_within(model, model->waits[i].from_ns,
                                          model->waits[i].to_ns);
     const ppi_limit_name *name = &model->names[call->name];
-    uint32_t stage = model->calls[outermost(model, (uint32_t)i)].name;
+    uint32_t stage = model->calls[ppi_model_outermost(model, (uint32_t)i)].name;
     if (call->flags & PPI_CALL_WAIT)
       ppi_row_calls_await(model, of, (uint32_t)i, ppi_row_calls_all,
                           to->waits_ns);

@@ -35,7 +35,6 @@ typedef struct ppi_limit_search {
   ppi_limit *out;
   bool failed;            // out of memory
   bool is_closed;         // requests begin when others end
-  uint64_t closed_ns;     // delay from that end to the begin
   double under_way;       // the greatest number of requests at a time
   double full_part;       // part of the time with that number
   double congested_ns;    // of all requests: time that calls lose to each other

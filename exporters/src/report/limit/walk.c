@@ -115,7 +115,6 @@ static bool serves_several(walk *at, uint32_t name) {
 static void blame_idle(walk *at, uint32_t name, uint64_t ns) {
   if (!ns) return;
   if (ns <= ppi_hand_over_ns) {
-    at->blame->hand_over_ns += (double)ns;
     add_piece(at, PPI_BLAME_HAND_OVER, PPI_NONE, ns);
     return;
   }

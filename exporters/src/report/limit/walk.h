@@ -40,7 +40,7 @@ typedef struct ppi_blame {
   double *elsewhere_ns;  // by name: calls on no row
   double *edge_ns;  // by name: calls without the request's number that ended
                     // waits before its stages
-  double hand_over_ns, pause_ns, waits_ns;
+  double pause_ns, waits_ns;
   // Recorded waits before calls of requests; and those of them that were not
   // ended by the request's previous thread.
   size_t num_edges, num_differ;

@@ -6,18 +6,13 @@
 #include "mark/emit.h"
 #include "mark/pending.h"
 
-static void count_lost(void) {
-  __atomic_fetch_add(&ppi_recorder_in_force.spool.header->lost, 1,
-                     __ATOMIC_RELAXED);
-}
-
 // Without a call of pprof_step the range is listed as open, but becomes a
 // record only if the program ends it.
 void ppi_step_open(ppi_steps *steps, uint64_t now) {
   ppi_slot_ref ref;
   steps->range = ppi_range_open(NULL, 0, steps->site, now);
   if (!ppi_range_find(steps->range, &ref)) {
-    if (steps->called) count_lost();
+    if (steps->called) ppi_recorder_count_lost();
     return;
   }
   ref.slot->is_step = 1;

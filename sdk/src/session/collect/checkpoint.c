@@ -4,6 +4,7 @@
 #include "session/collect/checkpoint.h"
 
 #include "base/mem.h"
+#include "mark/thread_impl.h"
 #include "mark/thread_lane.h"
 
 #define TRIES 2000
@@ -159,19 +160,13 @@ static bool take_tables(pprof_session *session, uint64_t now) {
   return whole;
 }
 
-static bool has_lane(const ppi_thread *thread) {
-  for (uint32_t i = 0; i < PPI_THREAD_STACKS; i++)
-    if (ppi_thread_lane(thread, i)) return true;
-  return false;
-}
-
 // A thread that is joining has no lane to read yet, or one less than it will
 // have.
 static bool someone_is_joining(void) {
   for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
     if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE) &&
         (__atomic_load_n(&thread->joining, __ATOMIC_ACQUIRE) ||
-         !has_lane(thread)))
+         !ppi_thread_has_rows(thread)))
       return true;
   return false;
 }
