@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report says the same however many threads make it.
+// A report says the same however many threads make it, and when it is carried.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mem.h"
 #include "figures_text.h"
 #include "jobs.h"
 #include "report_text.h"
@@ -125,6 +126,21 @@ TEST(ReportJobsTest, TooManyPathsAskForOneThread) {
     EXPECT_EQ(feed.DeliverAs(report.sink(), &random, 6), PPROF_STATUS_OK);
     EXPECT_EQ(ppi_report_depends_on_jobs(report.get()), of != nullptr);
   }
+}
+
+TEST(ReportCarryTest, AReportTooLargeToCarryStaysWhole) {
+  EventFeed feed;
+  Stream stream(&feed, 7, FLOWS);
+  stream.Fill();
+  Report report(feed), same(feed);
+  ppi_carry carry = {};
+  carry.most = 100;
+  ppi_report_carry(&carry, report.get());
+  EXPECT_TRUE(carry.failed);
+  EXPECT_LE(carry.capacity, 4096u);
+  ppi_free(carry.bytes);
+  ASSERT_NE(ppi_report_figures(report.get()), nullptr);
+  EXPECT_EQ(report.Json(), same.Json());
 }
 
 // ---- the jobs themselves ----

@@ -236,6 +236,7 @@ void ppi_tool_sums_write(const ppi_tool_sums *sums,
     return;
   ppi_carry wanted = carry_details(details), all = carry_details(details);
   ppi_buffer file = {0};
+  all.most = sums->most;
   ppi_report_carry(&all, report);
   if (!all.failed && all.len <= sums->most) {
     ppi_buffer_bytes(&file, sums->key, sizeof sums->key);

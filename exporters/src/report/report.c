@@ -470,7 +470,7 @@ void ppi_report_set_details(pprof_report *report,
 void ppi_report_carry(ppi_carry *carry, pprof_report *report) {
   if (carry->reads) report->figures.details = report->details;
   ppi_figures_carry(carry, &report->figures);
-  report->finished = !carry->failed;
+  if (carry->reads) report->finished = !carry->failed;
 }
 
 bool ppi_report_identity_ok(const pprof_report *report) {

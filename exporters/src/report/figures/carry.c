@@ -11,6 +11,7 @@ enum { MOST_BYTES = 10 };  // of a word
 
 static void put(ppi_carry *carry, uint64_t value) {
   carry->failed |=
+      (carry->most && carry->len > carry->most) ||
       !PPI_ROOM(carry->bytes, carry->capacity, carry->len + MOST_BYTES);
   if (carry->failed) return;
   for (; value >= 0x80; value >>= 7)
@@ -38,7 +39,7 @@ void ppi_carry_words(ppi_carry *carry, void *values, size_t size) {
     word = is_short ? carry->bytes[carry->at++] : take(carry);
     memcpy(at, &word, sizeof word);
   }
-  for (; at < end; at += sizeof word) {
+  for (; at < end && !carry->failed; at += sizeof word) {
     memcpy(&word, at, sizeof word);
     put(carry, word);
   }

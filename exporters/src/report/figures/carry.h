@@ -9,12 +9,13 @@
 PPROF_BEGIN_C_
 
 // All zero is an empty one that writes; ppi_free its bytes. With `reads`,
-// values come from `bytes`, up to `len`. After a failure, no value has a
-// meaning.
+// values come from `bytes`, up to `len`. A write of more than `most` bytes
+// fails; 0: there is no such limit. After a failure, no value has a meaning.
 typedef struct ppi_carry {
   uint8_t *bytes;
   size_t len, capacity;
   size_t at;  // of the next byte to read
+  size_t most;
   bool reads, failed;
 } ppi_carry;
 
