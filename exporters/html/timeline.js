@@ -232,6 +232,15 @@ class Timeline {
       : this.tops[at] - this.scroll + depth * TRACK + TRACK / 2;
   }
 
+  // What the mini-map shows: devices and requests, or else the threads.
+  get mapSeries() {
+    const found = this.series.filter(({kind}) => kind === "busy" ||
+      kind === "requests");
+    if (found.length) return found;
+    this.threads = this.threads || threadsAtWork(this.picture, this.rows);
+    return [this.threads];
+  }
+
   paintMap() {
     const context = this.map.getContext("2d");
     const {width, labels} = this.drawing;
@@ -242,8 +251,7 @@ class Timeline {
       (at - this.picture.start) / this.whole));
     context.fillStyle = colours.soft;
     context.fillRect(labels, 0, width, 22);
-    for (const series of this.series || []) {
-      if (series.kind !== "busy" && series.kind !== "requests") continue;
+    for (const series of this.series ? this.mapSeries : []) {
       const most = Math.max(...series.values) || 1;
       context.fillStyle = series.name ? colourOf(series.name) : colours.dim;
       context.globalAlpha = series.name ? 0.6 : 0.25;

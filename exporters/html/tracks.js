@@ -117,6 +117,21 @@ function densityOf(picture, row, {from, to, num, number}) {
   return rest.map((value, at) => value + (open += sums[at]));
 }
 
+// The number of open ranges of threads, as a series of the picture's moments. A
+// program without threads has its other rows.
+function threadsAtWork(picture, rows) {
+  const num = picture.moments;
+  const values = new Float64Array(num);
+  const span = {from: picture.start, to: picture.start + num * picture.moment,
+    num, number: 0};
+  const ofThreads = rows.filter(({row}) => row.kind === "thread");
+  for (const row of ofThreads.length ? ofThreads : rows)
+    densityOf(picture, row, span).forEach((value, at) => {
+      values[at] += value;
+    });
+  return {name: "", values};
+}
+
 // By depth; an item that overlaps another there goes to the next free track.
 function stackItems(items, byDepth) {
   items.sort((a, b) => a.from - b.from || b.to - a.to);

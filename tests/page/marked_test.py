@@ -28,6 +28,17 @@ class TraceTest(PageCase):
         self.assertEqual(["whole run"], page.js(
             "[...document.querySelectorAll('.bar-of-tools button')].map(b => b.textContent)"))
 
+    def test_the_mini_map_of_a_host_shows_its_threads(self):
+        calls = [("outer", 1, 0, 1000), ("inner", 1, 250, 250), ("other", 2, 0, 1000)]
+        page = self.open(html_of_trace("host", [
+            {"name": name, "ph": "X", "pid": 1, "tid": tid, "ts": ts, "dur": dur}
+            for name, tid, ts, dur in calls]))
+        # Two ranges are open at 0.1 and 0.7 ms, three at 0.4.
+        self.assertEqual([[False, False, True], [True, True, True]], page.js(
+            "(t => [5, 15].map(y => [0.1, 0.7, 0.4].map(part => t.map.getContext('2d')"
+            ".getImageData(t.drawing.labels + (t.drawing.width - t.drawing.labels) * part, y, 1, 1)"
+            ".data[0] < 225)))(document.body.timeline)"))
+
     def test_long_names_fit_a_phone_with_their_ends(self):
         family = "evaluate_function_of_the_automatic_differentiation_"
         names = [family + end for end in ("forward_of_one", "backward_of_it")]
