@@ -168,7 +168,8 @@ static int refuse_view(const char *name, size_t len) {
   const ppi_view_kind *const *view = ppi_view_kinds();
   for (; *view; view++)
     ppi_tool_candidate_offer(&candidate, (*view)->name, strlen((*view)->name));
-  return ppi_tool_refuse(&candidate, "", "; see pprof-report help summary",
+  return ppi_tool_refuse(&candidate, "",
+                         "; pprof-report help -v summary names them",
                          "there is no view '%.*s'", (int)len, name);
 }
 

@@ -76,10 +76,9 @@ static void put_nothing(const ppi_search *search, ppi_findings *out) {
     PPI_SAY(out->nothing, "No rule looks for more where times are wrong.");
   else if (answer->num_units > 1 && usual_ns > 0)
     PPI_SAY(out->nothing,
-            "Nothing else stands out: %llu %ss, the longest %.2f times the "
+            "Nothing else stands out: the longest %s takes %.2f times the "
             "median; no rule found anything above its threshold.",
-            (unsigned long long)answer->num_units, search->unit,
-            (double)answer->max_ns / usual_ns);
+            search->unit, (double)answer->max_ns / usual_ns);
   else if (answer->total_ns)
     PPI_SAY(out->nothing,
             "Nothing else stands out: no rule found anything above its "
