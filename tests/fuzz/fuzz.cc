@@ -82,8 +82,7 @@ ppi_report_details DetailsOf(unsigned choice) {
   details.by_thread = (choice & 128) != 0;
   details.operator_parts = (choice & 64) != 0;
   details.paddle_distribution = (choice & 32) != 0;
-  details.stages = details.requests = details.answer = (choice & 64) != 0;
-  details.paths = details.stages;
+  details.requests = details.answer = details.paths = (choice & 64) != 0;
   details.warmup = -1;
   return details;
 }

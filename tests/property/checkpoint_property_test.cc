@@ -410,7 +410,7 @@ class CheckpointPropertyTest : public testing::TestWithParam<uint64_t> {
 
   static void SetDetails(Report *report, bool paddle) {
     ppi_report_details details = {};
-    details.by_thread = details.operator_parts = details.stages = true;
+    details.by_thread = details.operator_parts = true;
     details.requests = details.paths = details.kernels = true;
     details.paddle_distribution = paddle;
     details.warmup = -1;

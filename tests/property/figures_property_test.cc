@@ -461,14 +461,12 @@ TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
     details.by_thread = seed % 2 == 0;
     details.operator_parts = seed % 3 == 0;
     details.paddle_distribution = seed % 4 < 2;
-    details.stages = seed % 5 < 2;
     details.requests = seed % 6 < 2;
     details.answer = seed % 7 < 2;
     details.answer_of_steps = seed % 3 == 1;
     details.paths = seed % 5 < 3;
     details.flat_paths = seed % 3 < 1;
     details.kernels = seed % 10 < 3;
-    details.shapes = seed % 9 < 4;
     details.allocations = seed % 7 > 2;
     details.courses = seed % 8 < 3;
     details.one_way = seed % 16 < 8;
@@ -495,7 +493,7 @@ TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
         CheckDistribution(run, figures.distribution);
       CheckMemory(run, figures);
       if (details.allocations) CheckAllocations(run, figures);
-      if (details.shapes) CheckShapes(run, figures);
+      CheckShapes(run, figures);
       CheckWork(figures);
       CheckPerf(run, figures.perf);
       if (HasFailure()) return;

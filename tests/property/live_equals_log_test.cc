@@ -515,7 +515,7 @@ class LiveEqualsLogTest : public testing::Test {
 
   void ExpectReadBack() {
     ppi_report_details details = {};
-    details.stages = details.requests = true;
+    details.requests = true;
     details.warmup = -1;
     ExpectReadBack(details);
     details.by_thread = details.operator_parts = details.paths = true;

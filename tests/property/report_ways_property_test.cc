@@ -171,7 +171,6 @@ TEST(ReportWaysPropertyTest, ShorterWaysSayTheSame) {
     Random random(seed);
     RandomRun run(seed);
     ppi_report_details details = {};
-    details.stages = seed % 5 != 0;
     details.requests = details.answer = seed % 7 != 0;
     details.answer_of_steps = seed % 3 == 0;
     details.paths = seed % 11 != 0;

@@ -22,7 +22,7 @@ class FindingsReport {
                           const ppi_findings_options *options = nullptr) {
     EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report_));
     ppi_report_details details = {};
-    details.stages = details.requests = details.answer = true;
+    details.requests = details.answer = true;
     details.by_thread = details.paths = true;
     details.warmup = -1;
     ppi_report_set_details(report_, &details);

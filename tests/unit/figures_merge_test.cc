@@ -240,18 +240,20 @@ TEST(FiguresMergeTest, RunsThroughOneSinkAreMerged) {
 }
 
 TEST(FiguresMergeTest, DetailsMustBeAlike) {
-  for (size_t i = 0; i < 10; i++) {
+  for (size_t i = 0; i < 12; i++) {
     ppi_report_details details = {};
     bool *flags[] = {&details.by_thread,
                      &details.operator_parts,
                      &details.paddle_distribution,
-                     &details.stages,
                      &details.requests,
                      &details.answer,
                      &details.paths,
-                     &details.flat_paths};
-    details.warmup = i == 9 ? 2 : -1;
-    if (i >= 1 && i <= 8) *flags[i - 1] = true;
+                     &details.flat_paths,
+                     &details.kernels,
+                     &details.allocations,
+                     &details.courses};
+    details.warmup = i == 11 ? 2 : -1;
+    if (i >= 1 && i <= 10) *flags[i - 1] = true;
     Report one, other;
     ppi_report_set_details(other.get(), &details);
     EventFeed feed, again;
@@ -273,9 +275,9 @@ TEST(FiguresMergeTest, DetailsMustBeAlike) {
 
 TEST(FiguresMergeTest, DetailsOutlastFurtherRuns) {
   ppi_report_details details = {};
-  details.by_thread = details.paddle_distribution = details.stages = true;
+  details.by_thread = details.paddle_distribution = true;
   details.requests = details.answer = details.paths = true;
-  details.flat_paths = details.kernels = details.shapes = true;
+  details.flat_paths = details.kernels = true;
   details.courses = true;
   details.warmup = -1;
   Report report, other;

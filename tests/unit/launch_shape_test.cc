@@ -152,10 +152,6 @@ class Launches {
  public:
   explicit Launches(EventFeed *feed) {
     EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report_));
-    ppi_report_details details = {};
-    details.shapes = true;
-    details.warmup = -1;
-    ppi_report_set_details(report_, &details);
     EXPECT_EQ(PPROF_STATUS_OK, feed->Deliver(pprof_report_sink(report_)));
   }
   ~Launches() {
@@ -284,9 +280,6 @@ TEST(LaunchRowsTest, OtherDeviceRangesAreNone) {
 TEST(LaunchRowsTest, AttributesMayBeDefinedAgain) {
   pprof_report *report = nullptr;
   ASSERT_EQ(PPROF_STATUS_OK, pprof_report_create(&report));
-  ppi_report_details details = {};
-  details.shapes = true;
-  ppi_report_set_details(report, &details);
   pprof_sink *sink = pprof_report_sink(report);
   pprof_run_info info = {};
   ASSERT_EQ(sink->begin(sink, &info), PPROF_STATUS_OK);
@@ -335,9 +328,6 @@ TEST(LaunchRowsTest, OfSeveralRunsAddUp) {
   Kernel(&other, "gemm", 9, 200, 40);
   pprof_report *report = nullptr;
   ASSERT_EQ(PPROF_STATUS_OK, pprof_report_create(&report));
-  ppi_report_details details = {};
-  details.shapes = true;
-  ppi_report_set_details(report, &details);
   ASSERT_EQ(one.Deliver(pprof_report_sink(report)), PPROF_STATUS_OK);
   ASSERT_EQ(other.Deliver(pprof_report_sink(report)), PPROF_STATUS_OK);
   const ppi_figures *figures = ppi_report_figures(report);

@@ -92,7 +92,7 @@ TEST(ReportJobsTest, AnyNumberOfThreadsGivesTheSameReport) {
     stream.Fill();
     for (int choice = 0; choice < 4; choice++) {
       ppi_report_details details = {};
-      details.answer = details.requests = details.stages = choice != 1;
+      details.answer = details.requests = choice != 1;
       details.paths = choice != 2;
       details.answer_of_steps = choice == 3;
       details.by_thread = choice == 3;

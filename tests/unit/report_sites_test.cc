@@ -97,7 +97,6 @@ struct ToldRun {
     run.details.by_thread = true;
     run.details.operator_parts = true;
     run.details.requests = true;
-    run.details.stages = true;
     run.details.warmup = 1;
   }
   ~ToldRun() {

@@ -309,7 +309,7 @@ TEST(MarkdownTest, HasAtMostEightColumns) {
   pprof_test::FillScenarioS(&feed);
   Report report;
   ppi_report_details details = {};
-  details.stages = details.requests = details.answer = details.paths = true;
+  details.requests = details.answer = details.paths = true;
   details.kernels = true;
   details.warmup = -1;
   ppi_report_set_details(report.get(), &details);

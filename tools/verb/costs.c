@@ -197,7 +197,7 @@ int ppi_tool_costs_take(const struct ppi_tool_options *options,
     ppi_tool_must(NULL);
   findings->rooflines = out->rooflines.items;
   findings->num_rooflines = out->rooflines.num;
-  if (figures->details.stages) say_unused(figures, out);
+  say_unused(figures, out);
   return code;
 }
 

@@ -89,13 +89,9 @@ void ppi_report_need(const ppi_report_options *options,
   details->allocations |= options->style == PPI_STYLE_TORCH ||
                           ppi_names_have(views, ppi_view_torch.name);
   details->kernels |= options->style == PPI_STYLE_NSYS || wants_use;
-  details->shapes |=
-      options->style == PPI_STYLE_NSYS || ppi_names_have(views, "launches");
   details->paths |=
       answer || options->style == PPI_STYLE_TREE || details->kernels;
   details->flat_paths |= details->paths && options->is_flat;
-  details->stages |=
-      answer || details->paths || ppi_names_have(views, ppi_view_stages.name);
   details->requests |= answer || ppi_names_have(views, ppi_view_requests.name);
 }
 

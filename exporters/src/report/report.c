@@ -4,6 +4,7 @@
 // of finished runs. Owner's thread; as a sink, the delivering thread.
 #include "report/report.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -409,13 +410,8 @@ bool ppi_report_depends_on_jobs(const pprof_report *report) {
 
 static bool are_alike(const ppi_report_details *a,
                       const ppi_report_details *b) {
-  return a->by_thread == b->by_thread &&
-         a->operator_parts == b->operator_parts &&
-         a->paddle_distribution == b->paddle_distribution &&
-         a->stages == b->stages && a->requests == b->requests &&
-         a->answer == b->answer && a->answer_of_steps == b->answer_of_steps &&
-         memcmp(&a->slo, &b->slo, sizeof a->slo) == 0 && a->paths == b->paths &&
-         a->flat_paths == b->flat_paths && a->warmup == b->warmup;
+  return memcmp(a, b, offsetof(ppi_report_details, no_iterations)) == 0 &&
+         memcmp(&a->slo, &b->slo, sizeof a->slo) == 0 && a->warmup == b->warmup;
 }
 
 static pprof_status can_merge(const pprof_report *into,

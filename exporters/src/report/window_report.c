@@ -25,8 +25,7 @@ static pprof_sink *open_report(void *user, uint32_t window) {
   pprof_report *report = NULL;
   pprof_status status = pprof_report_create(&report);
   (void)window;
-  const ppi_report_details details = {
-      .stages = true, .requests = true, .shapes = true, .warmup = -1};
+  const ppi_report_details details = {.requests = true, .warmup = -1};
   if (status == PPROF_STATUS_OK) ppi_report_set_details(report, &details);
   if (status != PPROF_STATUS_OK) ppi_window_sinks_fail(all->windows, status);
   return pprof_report_sink(report);

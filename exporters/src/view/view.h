@@ -127,7 +127,6 @@ typedef struct ppi_view_kind {
   const ppi_table_column *table_columns;
   size_t num_table_columns;
   bool has_quantiles;  // JSON and CSV say which are at_max
-  // Needs details that a report collects only on request before its first run.
   // A print of all views leaves it out.
   bool named_only;
   bool only_with_rows;  // without rows the view is left out

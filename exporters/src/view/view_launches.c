@@ -118,10 +118,7 @@ static pprof_status build_launches(const ppi_figures *figures,
                                    ppi_view *out) {
   launch_rows rows = {0};
   size_t most = options->top > 0 ? (size_t)options->top : SIZE_MAX;
-  if (!figures->details.shapes)
-    out->reason = "the report was not asked to collect it before its run";
-  else if (!figures->num_shapes)
-    out->reason = "no kernel says how it was launched";
+  if (!figures->num_shapes) out->reason = "no kernel says how it was launched";
   if (out->reason) return PPROF_STATUS_OK;
   bool added = gather(out, figures, options, &rows);
   for (size_t i = 0; i < rows.num && i < most && added; i++)

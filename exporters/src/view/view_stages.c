@@ -293,7 +293,6 @@ pprof_status ppi_stage_rooflines(const ppi_figures *figures,
                                  ppi_rooflines *out) {
   const ppi_report_options all = {.costs = options->costs};
   *out = (ppi_rooflines){.num = 0};
-  if (!figures->details.stages) return PPROF_STATUS_OK;
   stage *stages = ppi_alloc((figures->num_names + 1) * sizeof *stages);
   if (!stages) return PPROF_STATUS_NO_MEMORY;
   size_t num = collect(figures, &all, stages);
@@ -313,10 +312,6 @@ pprof_status ppi_stage_rooflines(const ppi_figures *figures,
 static pprof_status build_stages(const ppi_figures *figures,
                                  const ppi_report_options *options,
                                  ppi_view *out) {
-  if (!figures->details.stages) {
-    out->reason = "the report was not asked to collect it before its run";
-    return PPROF_STATUS_OK;
-  }
   stage *stages = ppi_alloc((figures->num_names + 1) * sizeof *stages);
   if (!stages) return PPROF_STATUS_NO_MEMORY;
   pprof_status status = put_stages(out, figures, options, stages);

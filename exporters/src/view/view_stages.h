@@ -8,7 +8,7 @@
 
 PPROF_BEGIN_C_
 
-// ppi_stage_rate is the Stages view's rate by own time; with details.stages.
+// ppi_stage_rate is the Stages view's rate by own time.
 ppi_cell ppi_stage_rate(const ppi_figures *figures,
                         const ppi_report_name *name);
 
@@ -21,7 +21,7 @@ typedef struct ppi_rooflines {
 } ppi_rooflines;
 
 // ppi_stage_rooflines makes them of the stages with known work, those with most
-// time first; with details.stages.
+// time first.
 pprof_status ppi_stage_rooflines(const ppi_figures *figures,
                                  const ppi_report_options *options,
                                  ppi_rooflines *out);

@@ -118,7 +118,7 @@ static void put_of_name(const tree_rows *tree, const ppi_report_path *path,
   size_t at = (size_t)(name - tree->figures->names);
   if (tree->num_paths[path->on_device][at] != 1) return;
   bool is_timed_here = path->on_device == (name->device.n > 0);
-  if (is_timed_here && tree->figures->details.stages)
+  if (is_timed_here)
     cells[PPI_TREE_rate_own] = ppi_stage_rate(tree->figures, name);
   const ppi_cpu_sums *cpu = &name->cpu;
   if (path->on_device || !cpu->num_known) return;

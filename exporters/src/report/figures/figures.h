@@ -68,27 +68,26 @@ typedef struct ppi_report_name {
   uint64_t self_ns;        // host time without nested ranges
   uint64_t own_device_ns;  // device time not submitted in nested ranges
   uint64_t num_async;      // host ranges outside of nesting
-  ppi_phases host_phases, device_phases;  // with details.stages
-  ppi_cpu_sums cpu;                       // of host ranges
+  ppi_phases host_phases, device_phases;
+  ppi_cpu_sums cpu;  // of host ranges
   // With details.allocations: changes while ranges ran; own_memory leaves out
   // changes in nested ranges.
   ppi_net_bytes memory, own_memory;
 } ppi_report_name;
 
 // Optional details, set before the first run; each costs memory and time for
-// every event. Those that figures depend on are in ppi_report_details_carry.
+// every event. Those that figures depend on are in ppi_report_details_carry;
+// reports add up if they have the same parts, up to no_iterations.
 typedef struct ppi_report_details {
   bool by_thread;            // each name by thread
   bool operator_parts;       // the parts of operators
   bool paddle_distribution;  // communication as in Paddle's profiler
-  bool stages;               // cold and steady calls of each name
   bool requests;             // each request's time by stage
   bool answer;               // time by stage and place; goes with `requests`
   bool answer_of_steps;      // of steps, even if the run has requests
   bool paths;                // ranges by the names around them
   bool flat_paths;           // the same, but each name is a path
   bool kernels;              // device work of each path; goes with `paths`
-  bool shapes;               // kernels by launch shape
   bool allocations;          // memory by the names of ranges
   bool courses;              // busy and idle time of devices over time
   bool no_iterations;        // the report searches for none
@@ -156,7 +155,7 @@ typedef struct ppi_path_texts {
   size_t num, capacity;
 } ppi_path_texts;
 
-// Timed kernels of one name and launch shape. With details.shapes.
+// Timed kernels of one name and launch shape.
 typedef struct ppi_report_shape {
   char *name;
   ppi_launch_shape shape;

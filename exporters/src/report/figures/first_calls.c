@@ -176,7 +176,6 @@ static size_t num_cold(const ppi_first_calls *first_calls, long warmup) {
 bool ppi_first_calls_split(ppi_first_calls *first_calls, long warmup,
                            ppi_phases *into) {
   first_calls->num_cold = num_cold(first_calls, warmup);
-  if (!into) return true;
   bool done =
       ppi_histogram_merge(&into->steady_times, &first_calls->rest_times);
   ppi_spread_merge(&into->steady, &first_calls->rest);

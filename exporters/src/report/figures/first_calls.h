@@ -88,7 +88,7 @@ bool ppi_first_calls_sum(const ppi_first_calls *first_calls, ppi_spread *spread,
 bool ppi_first_calls_join(ppi_first_calls *first_calls,
                           const ppi_first_calls *from, size_t most);
 // ppi_first_calls_split separates cold and steady calls of one run, and adds
-// them to `into` unless it is NULL.
+// them to `into`.
 bool ppi_first_calls_split(ppi_first_calls *first_calls, long warmup,
                            ppi_phases *into);
 // ppi_first_calls_is_cold takes any call, once the run's calls are split.

@@ -21,15 +21,11 @@ typedef struct calls {
   ppi_spread spread;
 } calls;
 
-static calls calls_of(const ppi_figures *figures, const ppi_report_name *name) {
+static calls calls_of(const ppi_report_name *name) {
   bool on_device = name->device.n > 0;
   const ppi_phases *phases =
       on_device ? &name->device_phases : &name->host_phases;
-  const ppi_spread *all = on_device ? &name->device : &name->host;
-  if (figures->details.stages)
-    return (calls){&phases->steady_times, phases->steady};
-  return (calls){on_device ? &name->device_times : &name->host_times,
-                 ppi_spread_whole(all)};
+  return (calls){&phases->steady_times, phases->steady};
 }
 
 static bool is_request(const ppi_figures *figures, const char *name) {
@@ -100,7 +96,7 @@ static void put_thread(const ppi_figures *figures, const ppi_report_name *name,
 // interval.
 static void report_uneven(ppi_search *search, const ppi_report_name *name) {
   enum { LEAST = 200 };
-  const calls all = calls_of(search->figures, name);
+  const calls all = calls_of(name);
   if (all.times->n < LEAST) return;
   double n = (double)all.times->n;
   double low = 0.99 - 1.96 * sqrt(0.99 * 0.01 / n);

@@ -80,7 +80,6 @@ typedef struct ppi_run_site {
   ppi_numbers numbers;    // in the names of its host ranges
   ppi_spread bytes;       // of copies and sets with a known size
   ppi_histogram sizes;    // the same
-  // With details.stages; device_first_calls also if ranges can interfere.
   ppi_first_calls host_first_calls, device_first_calls;
   const ppi_first_calls *cold;  // first device calls of all sites of this name
   ppi_cpu_sums cpu;

@@ -28,7 +28,7 @@ ppi_queue *ppi_queues_at(ppi_queues *all, uint32_t site, uint32_t device);
 bool ppi_queues_fill(const ppi_queues *all, ppi_run_ids *ids, ppi_figures *out);
 void ppi_queues_clear(ppi_queues *all);
 
-// ---- launch shapes, with details.shapes ----
+// ---- launch shapes ----
 
 typedef struct ppi_run_shape {
   uint32_t site;

@@ -119,16 +119,15 @@ static bool tell(ppi_run_path *path, ppi_spread *spread, ppi_histogram *times) {
   return ppi_histogram_move(&path->times, &path->rest_times);
 }
 
-bool ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages) {
+bool ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids) {
   bool done = ppi_paths_count(paths);
   for (size_t i = 0; i < paths->num && done; i++) {
     ppi_run_path *path = &paths->items[i];
     join_rest(path);
     if (!path->rest.n) continue;
     ppi_run_site *site = ids->sites.items[path->site];
-    done = stages ? tell(path, &site->host_first_calls.rest,
-                         &site->host_first_calls.rest_times)
-                  : tell(path, &site->row.host, &site->row.host_times);
+    done = tell(path, &site->host_first_calls.rest,
+                &site->host_first_calls.rest_times);
   }
   return done;
 }

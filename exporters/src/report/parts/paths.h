@@ -119,8 +119,8 @@ bool ppi_paths_device(ppi_paths *paths, uint32_t around, const ppi_point *point,
 // true where there are more than PPI_RUN_MAX_PATHS.
 bool ppi_paths_add(ppi_paths *paths, ppi_paths *from, bool *out_dropped);
 // ppi_paths_tell is called once, at the end. It adds uncounted lengths to their
-// sites, with `stages` as the rest of first calls.
-bool ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids, bool stages);
+// sites, as the rest of first calls.
+bool ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids);
 bool ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids, ppi_figures *out);
 void ppi_paths_clear(ppi_paths *paths);
 

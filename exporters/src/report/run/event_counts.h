@@ -61,15 +61,14 @@ static inline bool ppi_run_paths_count(const ppi_run *run) {
          run->sweep.swept_ns != UINT64_MAX;
 }
 
-// The range's path counts it later. With stages, the site counts its first
-// calls itself. Counting the range does not change this answer.
+// The range's path counts it later, but the site counts its first calls itself.
+// Counting the range does not change this answer.
 static inline bool ppi_event_counts_later(const ppi_run *run,
                                           const ppi_run_site *site,
                                           const pprof_event *event) {
   if (!ppi_run_paths_count(run) || event->flags & PPROF_FLAG_CLIPPED)
     return false;
-  return !run->details.stages ||
-         ppi_first_calls_is_rest(&site->host_first_calls, event->start_ns);
+  return ppi_first_calls_is_rest(&site->host_first_calls, event->start_ns);
 }
 
 static inline bool ppi_event_is_nested(const pprof_event *event,
@@ -77,11 +76,11 @@ static inline bool ppi_event_is_nested(const pprof_event *event,
   return event->lane == lane->id && !(event->flags & PPROF_FLAG_ASYNC);
 }
 
-// Counts the length of a range. With stages, it is one of the first calls or of
-// their rest, which make the row at the end.
+// Counts the length of a range as one of the first calls or of their rest,
+// which make the row at the end.
 static inline bool ppi_event_count_range(const ppi_run *run, ppi_run_site *site,
                                          const pprof_event *event) {
-  if (!run->details.stages || event->flags & PPROF_FLAG_CLIPPED)
+  if (event->flags & PPROF_FLAG_CLIPPED)
     return ppi_event_count_length(&site->row, event);
   uint64_t start_ns = event->start_ns;
   return ppi_event_take_early(run, &site->host_first_calls, event, start_ns,
@@ -96,8 +95,5 @@ static inline bool ppi_event_count_dropped(ppi_run *run,
   // Sums of a worker have no sites: ppi_handover_end finds what was dropped.
   if (range->flags & PPI_BUFFERED_COUNTED || !run->ids.sites.num) return true;
   ppi_run_site *site = run->ids.sites.items[range->site];
-  if (run->details.stages)
-    return ppi_first_calls_add_rest(&site->host_first_calls, length_ns);
-  ppi_spread_add(&site->row.host, length_ns);
-  return ppi_histogram_add(&site->row.host_times, length_ns);
+  return ppi_first_calls_add_rest(&site->host_first_calls, length_ns);
 }

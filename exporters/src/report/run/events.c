@@ -268,10 +268,10 @@ static bool take_device_side(ppi_run *run, const pprof_event *event,
     device->identity.has_course =
         run->details.courses && run->num_courses++ < PPI_MOST_COURSES;
   done = done && ppi_identity_add(&device->identity, &side);
-  if (done && is_kernel && run->details.shapes)
+  if (done && is_kernel)
     done = ppi_shapes_take(&run->shapes, event, end_ns - start_ns);
   bool is_stage = !is_kernel && class != PPI_DEVICE_COPY;
-  if (done && (is_stage || run->details.stages))
+  if (done)
     done = ppi_event_take_early(run, &site->device_first_calls, event, start_ns,
                                 end_ns);
   if (done && is_stage)

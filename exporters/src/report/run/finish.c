@@ -78,7 +78,7 @@ static void fill_bases(ppi_run *run, ppi_figures *out) {
   }
 }
 
-// With stages, the first calls and their rest have all calls that were not cut.
+// The first calls and their rest have all calls that were not cut.
 static bool sum_rows(ppi_run *run) {
   bool done = true;
   for (size_t i = 0; i < run->ids.sites.num && done; i++) {
@@ -165,9 +165,8 @@ static bool fill_cold_work(const ppi_run *run, ppi_figures *out,
 static bool split_calls(const ppi_run *run, ppi_first_calls *first_calls,
                         ppi_phases *into) {
   bool done = ppi_first_calls_split(first_calls, run->details.warmup, into);
-  if (into)
-    into->cold_wall_ns += ppi_windows_overlap(
-        &run->windows, 0, ppi_first_calls_steady_ns(first_calls));
+  into->cold_wall_ns += ppi_windows_overlap(
+      &run->windows, 0, ppi_first_calls_steady_ns(first_calls));
   return done;
 }
 
@@ -187,8 +186,6 @@ static bool fill_phases(ppi_run *run, ppi_figures *out, const named_site *sites,
                                 &site->device_first_calls, most);
   }
   if (!done) return false;
-  if (!run->details.stages)
-    return split_calls(run, &all->device_first_calls, NULL);
   ppi_report_name *name =
       ppi_figures_name(out, ppi_portable_category(all->category),
                        sites[0].category_name, all->name);
@@ -440,9 +437,8 @@ static void forget_answered(ppi_run *run) {
 bool ppi_run_finish(ppi_run *run, const pprof_totals *totals,
                     ppi_figures *out) {
   bool done = settle_all(run) && ppi_handover_end(run) &&
-              ppi_paths_tell(&run->paths, &run->ids, run->details.stages) &&
-              sum_rows(run) && ppi_run_fold_sites(&run->ids) &&
-              fill_totals(run, totals, out);
+              ppi_paths_tell(&run->paths, &run->ids) && sum_rows(run) &&
+              ppi_run_fold_sites(&run->ids) && fill_totals(run, totals, out);
   if (!done) return false;
   out->num_disbelieved = run->listed.num_disbelieved;
   fill_bases(run, out);

@@ -11,7 +11,7 @@
 typedef struct plain_lane {
   ppi_run *run;
   ppi_run_lane *lane;
-  bool counts_later, has_stages, has_paths;
+  bool counts_later, has_paths;
 } plain_lane;
 
 static inline ppi_plain_shape plain_of(const plain_lane *of,
@@ -69,8 +69,7 @@ static inline __attribute__((always_inline)) bool take(
     return false;
   site->row.self_ns += end_ns - start_ns - inner_ns;
   if (PPI_UNLIKELY(!of->counts_later ||
-                   (of->has_stages && !ppi_first_calls_is_rest(
-                                          &site->host_first_calls, start_ns))))
+                   !ppi_first_calls_is_rest(&site->host_first_calls, start_ns)))
     return count(of, shape, times);
   return PPI_LIKELY(ppi_hold_add_word(&lane->nested, start_ns, end_ns, word)) ||
          hold_wide(of, word, times);
@@ -130,7 +129,7 @@ static bool take_whole(const plain_lane *of, const pprof_batch *batch,
 bool ppi_plain_events_take(ppi_run *run, const pprof_batch *batch,
                            ppi_run_lane *lane, size_t *at) {
   const plain_lane of = {run, lane, ppi_run_paths_count(run),
-                         run->details.stages, run->details.paths};
+                         run->details.paths};
   const ppi_columns *columns = ppi_columns_of(batch);
   extent sum = {UINT64_MAX, 0};
   size_t from;

@@ -33,7 +33,7 @@ static bool define_attributes(ppi_run *run,
   const char *text = definition->name;
   return (!run->details.kernels ||
           ppi_captures_define(&run->captures, &run->ids, id, text)) &&
-         (!run->details.shapes || ppi_shapes_define(&run->shapes, id, text));
+         ppi_shapes_define(&run->shapes, id, text);
 }
 
 static bool define(ppi_run *run, const pprof_definition *definition) {

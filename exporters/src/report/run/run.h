@@ -91,7 +91,7 @@ typedef struct ppi_run {
   ppi_device_calls device_calls;  // with details.kernels
   ppi_report_kernels kernels;
   ppi_captures captures;  // with details.kernels
-  ppi_shapes shapes;      // with details.shapes
+  ppi_shapes shapes;
   ppi_distribution distribution;
   ppi_interference interference;
   ppi_requests requests;
