@@ -105,12 +105,16 @@ class FollowTest : public testing::Test {
       for (const auto &[name, num] : MarksIn(log)) marks[name] += num;
     return marks;
   }
-  std::map<std::string, int> MarksIn(const std::string &log) const {
+  pprof_test::Recording Read(const std::string &log) const {
     pprof_test::Recording read;
     pprof_sink *sink = pprof_test::RecordingSink::Make(&read);
     EXPECT_EQ(PPROF_STATUS_OK, pprof_log_read(At(log).c_str(), sink, nullptr))
         << log;
     sink->destroy(sink);
+    return read;
+  }
+  std::map<std::string, int> MarksIn(const std::string &log) const {
+    const pprof_test::Recording read = Read(log);
     std::map<std::string, int> marks;
     for (const auto &event : read.events) marks[event.name]++;
     EXPECT_EQ(0u, read.Total(PPI_TOTAL_LOST));
@@ -316,6 +320,35 @@ TEST_F(FollowTest, ThreadsOfAChildMarkAtOnce) {
               exit(0);
             }));
   EXPECT_EQ((Counts{{"first", 1}, {"thread", 4000}}), Marks());
+}
+
+// One of them starts the session. The others lose what they mark until then.
+TEST_F(FollowTest, ThreadsOfAChildBeginAtOnce) {
+  EXPECT_EQ(0, Run([this] {
+              Start("", "run.%p.pplog");
+              const int code = StatusOf(Fork([] {
+                std::atomic<int> ready{0};
+                std::vector<std::thread> threads;
+                for (int i = 0; i < 4; i++)
+                  threads.emplace_back([&ready] {
+                    for (ready++; ready < 4;) sched_yield();
+                    for (int n = 0; n < 1000; n++) Mark("thread");
+                  });
+                for (std::thread &thread : threads) thread.join();
+                exit(0);
+              }));
+              Check(code == 0, code);
+              exit(0);
+            }));
+  uint64_t recorded = 0, lost = 0;
+  for (const std::string &log : Named(".pplog")) {
+    const pprof_test::Recording read = Read(log);
+    recorded += read.Named("thread").size();
+    lost += read.Total(PPI_TOTAL_LOST);
+    EXPECT_EQ(0u, read.Total(PPI_TOTAL_UNMATCHED));
+    EXPECT_EQ(read.Total(PPI_TOTAL_LOST) != 0, read.notes.count("start") != 0);
+  }
+  EXPECT_EQ(4000u, recorded + lost);
 }
 
 // The parent's threads go on marking meanwhile.

@@ -186,7 +186,7 @@ PPROF_API void pprof_push_name(const char *name, uint32_t category)
 
 // pprof_pop ends the innermost range of the calling thread and records it. With
 // none open it is counted unmatched, or begun_before when a capture window has
-// ended its range since.
+// ended its range since, or its range may have begun before the session.
 PPROF_API void pprof_pop(void) PPROF_OFF_();
 
 // pprof_range_begin opens a range that may end on another thread. It takes no

@@ -64,7 +64,8 @@ typedef struct pprof_stats {
   uint64_t device_lost;  // device ranges for which no event was left
   uint64_t names_overflowed;  // uses of a name that found no room
   uint64_t clipped;           // of recorded: cut at the end of a window
-  uint64_t begun_before;      // ends of ranges that a window's edge had cut
+  uint64_t begun_before;      // ends of ranges that a window's edge had cut, or
+                              // that began while nothing recorded
   uint64_t flows_lost;        // requests and work amounts without a range, or
                               // beyond what one can name
   uint64_t clock_error_ns;    // largest stated error of a device time

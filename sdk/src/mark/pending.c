@@ -271,15 +271,19 @@ static bool is_before_edge(const ppi_lane *lane, uint64_t start) {
                         __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE));
 }
 
+bool ppi_slot_take_cut(ppi_slot *slot) {
+  uint32_t cut = __atomic_load_n(&slot->cut, __ATOMIC_RELAXED);
+  while (cut &&
+         !__atomic_compare_exchange_n(&slot->cut, &cut, cut - 1, false,
+                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  }
+  return cut != 0;
+}
+
 // Counts an end without an open range: the collector cut it at an edge, the
 // slot has another range, or it has ended before.
 static void end_nothing(ppi_lane *lane, const ppi_slot_ref *ref) {
-  uint32_t cut = __atomic_load_n(&ref->slot->cut, __ATOMIC_RELAXED);
-  while (cut &&
-         !__atomic_compare_exchange_n(&ref->slot->cut, &cut, cut - 1, false,
-                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-  }
-  if (cut)
+  if (ppi_slot_take_cut(ref->slot))
     ppi_count(&lane->begun_before, 1);
   else
     __atomic_fetch_add(&ref->table->unmatched, 1, __ATOMIC_RELAXED);

@@ -31,35 +31,66 @@ void ppi_thread_unlock(void) {
   pthread_mutex_unlock(&threads.mutex);
 }
 
-// While a process sleeps, markers read this before they read the page.
+// While a process sleeps, and while a marker wakes it, markers read this before
+// they read the page.
+enum { AWAKE, ASLEEP, WAKING };
 static struct {
-  void (*wake)(void);  // atomic
-  pid_t pid;           // the sleeping process: a vfork child has our memory
-  uint32_t epoch;      // no session's
+  uint32_t state;  // atomic
+  void (*wake)(void);
+  pid_t pid;            // the sleeping process: a vfork child has our memory
+  uint32_t epoch;       // no session's
+  uint64_t num_missed;  // atomic: markers that came while another one wakes it
 } sleep_now;
 
 void ppi_thread_sleep(void (*wake)(void)) {
+  // The session that a marker starts is ahead, and markers go on being counted.
+  if (!wake && ppi_thread_is_waking()) return;
   if (sleep_now.epoch) ppi_epoch_replace(sleep_now.epoch, 0);
   sleep_now.epoch = wake ? ppi_epoch_next() : 0;
   sleep_now.pid = getpid();
-  __atomic_store_n(&sleep_now.wake, wake, __ATOMIC_RELEASE);
+  sleep_now.wake = wake;
+  sleep_now.num_missed = 0;
+  __atomic_store_n(&sleep_now.state, wake ? ASLEEP : AWAKE, __ATOMIC_RELEASE);
   if (wake) ppi_epoch_replace(0, sleep_now.epoch);
+}
+
+bool ppi_thread_is_waking(void) {
+  return __atomic_load_n(&sleep_now.state, __ATOMIC_ACQUIRE) == WAKING;
+}
+
+uint64_t ppi_thread_take_missed(void) {
+  return __atomic_exchange_n(&sleep_now.num_missed, 0, __ATOMIC_RELAXED);
+}
+
+// Whether the calling thread is the one that wakes the process. Others are
+// counted.
+static bool begins_to_wake(ppi_intent intent) {
+  uint32_t state = __atomic_load_n(&sleep_now.state, __ATOMIC_ACQUIRE);
+  // The end of a parent's range does not wake the session.
+  if (!ppi_is_counted(intent) || state == AWAKE || sleep_now.pid != getpid())
+    return false;
+  if (state == ASLEEP &&
+      __atomic_compare_exchange_n(&sleep_now.state, &state, WAKING, false,
+                                  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return true;
+  if (state == WAKING)
+    __atomic_fetch_add(&sleep_now.num_missed, 1, __ATOMIC_RELAXED);
+  return false;
 }
 
 uint32_t ppi_thread_wake(ppi_thread *thread, ppi_intent intent) {
   uintptr_t stood = thread->busy;
+  bool wakes = begins_to_wake(intent);
   __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
-  // The end of a parent's range does not wake the session.
-  if (!ppi_is_counted(intent) ||
-      !__atomic_load_n(&sleep_now.wake, __ATOMIC_RELAXED) ||
-      sleep_now.pid != getpid())
-    return 0;
-  void (*wake)(void) =
-      __atomic_exchange_n(&sleep_now.wake, NULL, __ATOMIC_ACQ_REL);
-  if (!wake) return 0;
+  if (!wakes) return 0;
   int error = errno;
-  ppi_epoch_replace(sleep_now.epoch, 0);
-  wake();
+  uint32_t asleep = sleep_now.epoch;
+  sleep_now.wake();
+  // Without a session, nothing is missed from here on.
+  uint32_t waking = WAKING;
+  if (__atomic_compare_exchange_n(&sleep_now.state, &waking, AWAKE, false,
+                                  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    ppi_epoch_replace(asleep, 0);
   errno = error;
   __atomic_store_n(&thread->busy, stood, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -87,6 +118,8 @@ static void in_forked_child(void) {
   }
   if (self) self->tid = ppi_thread_id();
   ppi_recorder_in_force.serial = 0;
+  // The thread that wakes the parent may be another one.
+  if (ppi_thread_is_waking()) sleep_now.state = sleep_now.epoch = 0;
   if (threads.in_child) threads.in_child();
   // Another handler has noted it already.
   if (sleep_now.epoch && sleep_now.pid == getpid())

@@ -145,6 +145,11 @@ static inline void ppi_leave(ppi_thread *thread) {
 // recorded, up to an epoch of 0. ppi_thread_sleep has the first marker that
 // begins a range call `wake`, once, on its thread; NULL: none does.
 void ppi_thread_sleep(void (*wake)(void));
+// ppi_thread_is_waking: a marker's thread is inside `wake`. Markers of other
+// threads are then lost; ppi_thread_take_missed answers how many since its last
+// call.
+bool ppi_thread_is_waking(void);
+uint64_t ppi_thread_take_missed(void);
 // ppi_thread_wake, for a busy thread that found an epoch of 0, answers the
 // epoch after a wake-up; 0: none, and the thread is no longer busy.
 uint32_t ppi_thread_wake(ppi_thread *thread, ppi_intent intent);

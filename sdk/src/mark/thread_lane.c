@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/masked.h"
+#include "mark/older.h"
 #include "mark/thread_impl.h"
 #include "mark/thread_name.h"
 
@@ -91,9 +92,7 @@ static ppi_lane *join_session(ppi_thread *thread, ppi_stack *at,
   ppi_lane *lane = ppi_lane_create(spool, epoch, thread->tid);
   if (lane) {
     take_over_unkept(lane, &at->unkept, epoch);
-    const ppi_edge *began = ppi_edge_into(spool->header, epoch);
-    if (began && (began->flags & PPI_EDGE_AFTER_OFF) &&
-        !(began->flags & PPI_EDGE_START))
+    if (ppi_older_has(thread->tid) || ppi_edge_was_off(spool->header))
       lane->before_left = UINT32_MAX;
     ppi_thread_name_find(thread);
     define_lane(lane, at->domain, thread->name);
@@ -109,6 +108,8 @@ static ppi_lane *join_session(ppi_thread *thread, ppi_stack *at,
 
 static ppi_lane *lose(ppi_lane *lane, ppi_intent intent) {
   if (ppi_is_counted(intent)) ppi_count(&lane->lost, 1);
+  // The collector ends the range.
+  if (intent == PPI_POPS) ppi_count(&lane->begun_before, 1);
   // Its pop will find no frame, and counts as begun before.
   if (intent == PPI_PUSHES && lane->before_left != UINT32_MAX)
     __atomic_fetch_add(&lane->before_left, 1, __ATOMIC_RELAXED);

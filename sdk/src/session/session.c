@@ -14,6 +14,7 @@
 #include "mark/attach.h"
 #include "mark/emit.h"
 #include "mark/mark_cost.h"
+#include "mark/older.h"
 #include "mark/range_slots.h"
 #include "session/capture/capture_session.h"
 #include "session/capture/windows.h"
@@ -237,7 +238,8 @@ static pprof_status start_locked(pprof_session *session) {
   // A marker that outlasted the last stop still uses that session's memory.
   if (!wait_until_quiet(session->settings.options.stop_wait_ms))
     return PPROF_STATUS_BUSY;
-  ppi_epoch_publish(0);  // threads that were waited for need no waking
+  // Threads that were waited for need no waking.
+  if (!ppi_thread_is_waking()) ppi_epoch_publish(0);
   ppi_thread_forget_lanes();
   session->pid = (uint32_t)getpid();
   pprof_status status = prepare(session);
@@ -259,6 +261,7 @@ static pprof_status start_locked(pprof_session *session) {
   }
   session->phase = PPI_SESSION_RUNNING;
   ppi_current_set(session);
+  ppi_older_list();
   ppi_windows_publish(session);
   ppi_device_set_attach_hook(attach_devices_now);
   return PPROF_STATUS_OK;

@@ -345,6 +345,14 @@ const ppi_edge *ppi_edge_into(const ppi_spool_header *header, uint32_t epoch) {
   return NULL;
 }
 
+bool ppi_edge_was_off(const ppi_spool_header *header) {
+  uint64_t num = __atomic_load_n(&header->num_edges, __ATOMIC_ACQUIRE);
+  for (uint64_t i = num; i-- > oldest_edge(num);)
+    if (header->edges[i % PPI_MAX_EDGES].flags & PPI_EDGE_AFTER_OFF)
+      return true;
+  return false;
+}
+
 uint64_t ppi_edge_ticks(const ppi_spool_header *header, uint32_t epoch) {
   const ppi_edge *edge = ppi_edge_into(header, epoch);
   return edge ? edge->ticks : 0;
@@ -365,7 +373,7 @@ void ppi_lane_cut(ppi_spool *spool, ppi_lane *lane, uint32_t epoch) {
   // it. Atomic: an owner that loses its marker to this cut adds to it, too.
   if (after_off)
     __atomic_store_n(&lane->before_left, UINT32_MAX, __ATOMIC_RELAXED);
-  else
+  else if (__atomic_load_n(&lane->before_left, __ATOMIC_RELAXED) != UINT32_MAX)
     __atomic_fetch_add(&lane->before_left, depth, __ATOMIC_RELAXED);
   // Only now may the owner push on the emptied stack.
   __atomic_store_n(&lane->stack_epoch, epoch, __ATOMIC_RELEASE);

@@ -98,6 +98,8 @@ const ppi_edge *ppi_edge_after(const ppi_spool_header *header, uint32_t epoch);
 // ppi_edge_ended: did one of the first `num_edges` edges end `epoch`?
 bool ppi_edge_ended(const ppi_spool_header *header, uint32_t epoch,
                     uint64_t num_edges);
+// ppi_edge_was_off: nothing was recorded before one of the edges that are kept.
+bool ppi_edge_was_off(const ppi_spool_header *header);
 // ppi_edge_into answers the edge that began `epoch`.
 const ppi_edge *ppi_edge_into(const ppi_spool_header *header, uint32_t epoch);
 // ppi_edge_ticks answers its time, 0 where there is none.

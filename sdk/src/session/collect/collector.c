@@ -4,6 +4,7 @@
 // records, cross-thread ranges, devices, then kept records are freed.
 #include "session/collect/collector.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -239,11 +240,21 @@ static bool is_recording(void) {
                                            __ATOMIC_ACQUIRE);
 }
 
+// Markers of threads that ran while another one's first marker started the
+// session.
+static void count_missed(pprof_session *session) {
+  uint64_t missed = ppi_thread_take_missed();
+  if (!missed) return;
+  __atomic_fetch_add(&spool_now()->header->lost, missed, __ATOMIC_RELAXED);
+  session->collect.num_before_start += missed;
+}
+
 // One cycle; false where a sink had no room for what it delivered.
 static bool cycle(pprof_session *session, bool wants_checkpoint) {
   ppi_spool *spool = spool_now();
   uint64_t now = ppi_clock_ticks();
   spool->header->last_ticks = now;
+  count_missed(session);
   ppi_spool_grow(spool);
   ppi_spool_touch_ahead(spool, 16);
   bool all_have_room = ppi_session_have_room(session);
@@ -365,6 +376,15 @@ static void note_untimed(pprof_session *session) {
                     "--kernels");
 }
 
+static void note_start(pprof_session *session) {
+  char text[96];
+  uint64_t num = session->collect.num_before_start;
+  snprintf(text, sizeof text,
+           "%llu markers came while another one started the session: lost",
+           (unsigned long long)num);
+  if (num) ppi_texts_add(&session->notes.all, "start", text);
+}
+
 static void note_rest(pprof_session *session) {
   ppi_notes_close(&session->notes);
   ppi_session_note_missed(session);
@@ -389,6 +409,7 @@ static void note_rest(pprof_session *session) {
     ppi_texts_add(&session->notes.all, "threads",
                   "more were there at once than a session has rows for (4 096):"
                   " what the others marked is lost");
+  note_start(session);
   if (ppi_inject_note())
     ppi_texts_add(&session->notes.all, "nvtx", ppi_inject_note());
   if (ppi_inject_foreign_note())

@@ -23,12 +23,15 @@ static uint64_t cut_range(pprof_session *session, ppi_table *table, uint32_t i,
   uint64_t start = __atomic_load_n(&slot->start, __ATOMIC_RELAXED);
   if (start >= session->collect.cut_before || slot->is_step) return state;
   uint64_t ending = PPI_STATE(0, PPI_STATE_GEN(state), PPI_SLOT_ENDING);
+  // Before the state, because an end that finds the state looks for it.
+  __atomic_fetch_add(&slot->cut, 1, __ATOMIC_RELAXED);
   if (!__atomic_compare_exchange_n(&table->states[i], &state, ending, false,
-                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    ppi_slot_take_cut(slot);
     return state;
+  }
   slot->end = PPI_MAX(start, last_edge(session));
   slot->flags |= PPROF_FLAG_CLIPPED;
-  __atomic_fetch_add(&slot->cut, 1, __ATOMIC_RELAXED);
   if (ppi_recorder_in_force.emits) ppi_emit_end(0, i);
   state = PPI_STATE(0, PPI_STATE_GEN(state), PPI_SLOT_ENDED);
   __atomic_store_n(&table->states[i], state, __ATOMIC_RELEASE);

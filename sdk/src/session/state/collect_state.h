@@ -46,7 +46,8 @@ typedef struct ppi_collect {
   uint64_t num_records;    // of lanes, and
   uint64_t records_then, ranges_then;  // at the last pause (pause.h)
   uint64_t pause_ns;                   // the last one; 0: it was cut short
-  uint32_t num_left;  // lanes without their threads, but with records
+  uint64_t num_before_start;  // markers that came while a marker started it
+  uint32_t num_left;          // lanes without their threads, but with records
   uint64_t edges_followed;
   uint64_t cut_before;  // cross-thread ranges begun before this are cut
   ppi_placed placed;
