@@ -301,13 +301,9 @@ void ppi_clocks_destroy(ppi_clocks *clocks) {
   if (!clocks) return;
   for (size_t i = 0; i < clocks->hosts.num; i++)
     ppi_free(clocks->hosts.items[i].name);
-  ppi_free(clocks->hosts.items);
-  ppi_free(clocks->runs.items);
-  ppi_free(clocks->ends.items);
-  ppi_free(clocks->pairs.items);
-  ppi_free(clocks->sites.items);
-  ppi_free(clocks->pieces.items);
-  ppi_free(clocks);
+  PPI_FREE_ALL(clocks->hosts.items, clocks->runs.items, clocks->ends.items,
+               clocks->pairs.items, clocks->sites.items, clocks->pieces.items,
+               clocks);
 }
 
 pprof_sink *ppi_clocks_sink(ppi_clocks *clocks) {

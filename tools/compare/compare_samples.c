@@ -423,10 +423,7 @@ static void fold_site(ppi_samples *samples, uint32_t site) {
 }
 
 static void free_stage(ppi_compare_stage *stage) {
-  ppi_free(stage->name);
-  ppi_free(stage->category);
-  ppi_free(stage->values);
-  ppi_free(stage->ends);
+  PPI_FREE_ALL(stage->name, stage->category, stage->values, stage->ends);
   ppi_calls_clear(&stage->pending);
 }
 
@@ -496,12 +493,8 @@ void ppi_samples_clear(ppi_samples *samples) {
     ppi_free(samples->places[i]);
   ppi_map_clear(&samples->numbers);
   ppi_map_clear(&samples->configs);
-  ppi_free(samples->stages);
-  ppi_free(samples->sites);
-  ppi_free(samples->categories);
-  ppi_free(samples->uuid);
-  ppi_free(samples->host);
-  ppi_free(samples->pid);
+  PPI_FREE_ALL(samples->stages, samples->sites, samples->categories,
+               samples->uuid, samples->host, samples->pid);
   pprof_report_destroy(samples->report);
   *samples = (ppi_samples){.num_warm = 0};
 }

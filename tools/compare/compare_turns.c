@@ -82,11 +82,8 @@ void ppi_turns_open(ppi_turns *turns, size_t num_programs, size_t num_stages,
 }
 
 void ppi_turns_close(ppi_turns *turns) {
-  ppi_free(turns->figures);
-  ppi_free(turns->changes);
-  ppi_free(turns->rounds_of);
-  ppi_free(turns->is_out);
-  ppi_free(turns->is_behind);
+  PPI_FREE_ALL(turns->figures, turns->changes, turns->rounds_of, turns->is_out,
+               turns->is_behind);
   *turns = (ppi_turns){0};
 }
 

@@ -123,10 +123,7 @@ void ppi_expect_run_init(ppi_expect_run *run,
 
 void ppi_expect_run_clear(ppi_expect_run *run) {
   forget(run);
-  ppi_free(run->sites);
-  ppi_free(run->events);
-  ppi_free(run->flows);
-  ppi_free(run->windows);
+  PPI_FREE_ALL(run->sites, run->events, run->flows, run->windows);
 }
 
 const char *ppi_expect_name(const ppi_expect_run *run,

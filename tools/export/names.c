@@ -157,12 +157,8 @@ uint64_t ppi_export_shift(const ppi_export_names *names, uint32_t run) {
 }
 
 static void clear_run(ppi_export_run *run) {
-  ppi_free(run->uuid);
-  ppi_free(run->host);
-  ppi_free(run->pid);
-  ppi_free(run->rank);
-  ppi_free(run->command);
-  ppi_free(run->version);
+  PPI_FREE_ALL(run->uuid, run->host, run->pid, run->rank, run->command,
+               run->version);
 }
 
 void ppi_export_names_clear(ppi_export_names *names) {

@@ -220,8 +220,6 @@ void ppi_launchers_update(ppi_sweeper *sweeper, uint32_t row) {
 }
 
 void ppi_launchers_clear(ppi_launchers *launchers) {
-  ppi_free(launchers->rows);
-  ppi_free(launchers->leaf);
-  ppi_free(launchers->ends);
+  PPI_FREE_ALL(launchers->rows, launchers->leaf, launchers->ends);
   memset(launchers, 0, sizeof *launchers);
 }

@@ -26,12 +26,8 @@ void ppi_emitter_init(ppi_emitter *emit, ppi_importer *importer) {
 }
 
 void ppi_emitter_clear(ppi_emitter *emit) {
-  ppi_free(emit->slots);
-  ppi_free(emit->next_seq);
-  ppi_free(emit->row_lanes);
-  ppi_free(emit->device_lanes);
-  ppi_free(emit->defined_sites);
-  ppi_free(emit->defined_attributes);
+  PPI_FREE_ALL(emit->slots, emit->next_seq, emit->row_lanes, emit->device_lanes,
+               emit->defined_sites, emit->defined_attributes);
   ppi_tally_clear(&emit->tally);
   *emit = (ppi_emitter){.importer = NULL};
 }

@@ -352,9 +352,7 @@ const ppi_intern_item *ppi_intern_item_of(const ppi_intern *intern,
 
 void ppi_intern_clear(ppi_intern *intern) {
   for (size_t i = 0; i < intern->num_chunks; i++) ppi_free(intern->chunks[i]);
-  ppi_free(intern->chunks);
-  ppi_free(intern->items);
-  ppi_free(intern->buckets);
+  PPI_FREE_ALL(intern->chunks, intern->items, intern->buckets);
   *intern = (ppi_intern){0};
 }
 

@@ -83,9 +83,7 @@ void ppi_sorter_init(ppi_sorter *sorter, size_t record_size, size_t memory,
 }
 
 static void free_memory(ppi_sorter *sorter) {
-  ppi_free(sorter->records);
-  ppi_free(sorter->entries);
-  ppi_free(sorter->scratch);
+  PPI_FREE_ALL(sorter->records, sorter->entries, sorter->scratch);
   sorter->records = NULL;
   sorter->entries = sorter->scratch = NULL;
   sorter->capacity = 0;

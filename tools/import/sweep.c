@@ -19,12 +19,8 @@ static void clear_sweeper(ppi_sweeper *sweeper) {
   ppi_own_clear(sweeper);
   ppi_callers_clear(sweeper);
   ppi_emitter_clear(&sweeper->emit);
-  ppi_free(sweeper->rows);
-  ppi_free(sweeper->async);
-  ppi_free(sweeper->async_buckets);
-  ppi_free(sweeper->flows);
-  ppi_free(sweeper->reserved);
-  ppi_free(sweeper->listed);
+  PPI_FREE_ALL(sweeper->rows, sweeper->async, sweeper->async_buckets,
+               sweeper->flows, sweeper->reserved, sweeper->listed);
   ppi_launchers_clear(&sweeper->launchers);
 }
 

@@ -61,9 +61,7 @@ void ppi_yaml_clear(ppi_yaml *yaml) {
   while (yaml->all) {
     ppi_yaml_node *node = yaml->all;
     yaml->all = node->all;
-    ppi_free(node->key);
-    ppi_free(node->text);
-    ppi_free(node);
+    PPI_FREE_ALL(node->key, node->text, node);
   }
   yaml->root = NULL;
   yaml->num_nodes = 0;

@@ -409,11 +409,8 @@ static void chrome_destroy(pprof_sink *sink) {
   drop_part(writer);
   ppi_disk_destroy(writer->disk);
   ppi_chrome_out_clear(&writer->out);
-  ppi_free(writer->of_shapes);
-  ppi_free(writer->shifts_ns);
-  ppi_free(writer->pids);
-  ppi_free(writer->path);
-  ppi_free(writer);
+  PPI_FREE_ALL(writer->of_shapes, writer->shifts_ns, writer->pids, writer->path,
+               writer);
 }
 
 static ppi_chrome_writer *create_writer(void) {

@@ -54,9 +54,7 @@ pprof_status ppi_chrome_names_set(ppi_chrome_names *names,
     ppi_page_clear(&escaped);
     return PPROF_STATUS_NO_MEMORY;
   }
-  ppi_free(name->text);
-  ppi_free(name->escaped);
-  ppi_free(name->head);
+  PPI_FREE_ALL(name->text, name->escaped, name->head);
   name->head = NULL;
   names->version++;
   name->known = true;
@@ -76,9 +74,8 @@ const ppi_chrome_name *ppi_chrome_names_get(const ppi_chrome_names *names,
 
 void ppi_chrome_names_clear(ppi_chrome_names *names) {
   for (size_t i = 0; i < names->num_items; i++) {
-    ppi_free(names->items[i].text);
-    ppi_free(names->items[i].escaped);
-    ppi_free(names->items[i].head);
+    PPI_FREE_ALL(names->items[i].text, names->items[i].escaped,
+                 names->items[i].head);
   }
   ppi_free(names->items);
   memset(names, 0, sizeof *names);

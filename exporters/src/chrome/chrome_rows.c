@@ -150,9 +150,7 @@ static pprof_status group_hold(ppi_chrome_group *group,
   copied &= copy(slice->numbers, slice->numbers ? sizeof *slice->numbers : 0,
                  &numbers);
   if (!copied) {
-    ppi_free(flows);
-    ppi_free(cpu);
-    ppi_free(numbers);
+    PPI_FREE_ALL(flows, cpu, numbers);
     return PPROF_STATUS_NO_MEMORY;
   }
   uint64_t end_ns = whole_end(group, slice);
@@ -195,9 +193,9 @@ static size_t group_sort(ppi_chrome_group *group) {
 static void group_drop(ppi_chrome_group *group, size_t num) {
   if (num == 0) return;
   for (size_t i = 0; i < num; i++) {
-    ppi_free((void *)group->buffered[i].slice.flows);
-    ppi_free((void *)group->buffered[i].slice.cpu);
-    ppi_free((void *)group->buffered[i].slice.numbers);
+    PPI_FREE_ALL((void *)group->buffered[i].slice.flows,
+                 (void *)group->buffered[i].slice.cpu,
+                 (void *)group->buffered[i].slice.numbers);
   }
   group->num_buffered -= num;
   memmove(group->buffered, group->buffered + num,

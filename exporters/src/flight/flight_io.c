@@ -377,7 +377,5 @@ void ppi_flight_free(ppi_flight *flight) {
   pthread_cond_destroy(&flight->work);
   pthread_cond_destroy(&flight->progress);
   pthread_mutex_destroy(&flight->mutex);
-  ppi_free(flight->copy);
-  ppi_free(flight->path);
-  ppi_free(flight);
+  PPI_FREE_ALL(flight->copy, flight->path, flight);
 }

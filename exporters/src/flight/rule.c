@@ -63,9 +63,7 @@ void ppi_rule_engine_destroy(ppi_rule_engine *engine) {
   if (!engine) return;
   for (size_t i = 0; i < engine->num; i++)
     ppi_free(engine->lookbacks[i].slices);
-  ppi_free(engine->by_site);
-  ppi_free(engine->requests);
-  ppi_free(engine);
+  PPI_FREE_ALL(engine->by_site, engine->requests, engine);
 }
 
 static bool prepare(ppi_rule_engine *engine, size_t i) {

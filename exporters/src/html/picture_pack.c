@@ -85,9 +85,7 @@ static pprof_status put_longest_path(ppi_page *page, const ppi_picture *picture,
     status = ppi_or_no_memory(ppi_walk_critical(&walk));
     if (status == PPROF_STATUS_OK) put_path(page, &path, parts, level);
   }
-  ppi_free(path.items);
-  ppi_free(parts);
-  ppi_free(times);
+  PPI_FREE_ALL(path.items, parts, times);
   return status;
 }
 

@@ -86,9 +86,7 @@ bool ppi_live_counts_begin(ppi_live_counts *counts, ppi_live_table *table,
 
 void ppi_live_counts_end(ppi_live_counts *counts) {
   munmap(counts->table, sizeof *counts->table);
-  ppi_free(counts->rows[HOST]);
-  ppi_free(counts->rows[DEVICE]);
-  ppi_free(counts->stretches);
+  PPI_FREE_ALL(counts->rows[HOST], counts->rows[DEVICE], counts->stretches);
   *counts = (ppi_live_counts){0};
 }
 

@@ -273,9 +273,7 @@ void ppi_view_note_base(ppi_view *view, const ppi_figures *figures) {
 
 void ppi_view_clear(ppi_view *view) {
   for (size_t i = 0; i < view->num_texts; i++) ppi_free(view->texts[i]);
-  ppi_free(view->texts);
-  ppi_free(view->rows);
-  ppi_free(view->cells);
+  PPI_FREE_ALL(view->texts, view->rows, view->cells);
   ppi_page_clear(&view->note);
   *view = (ppi_view){0};
 }

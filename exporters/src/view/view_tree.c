@@ -250,10 +250,7 @@ static pprof_status build_tree(const ppi_figures *figures,
     make_nodes(&tree);
     status = add_rows(&tree, out);
   }
-  ppi_free(tree.nodes);
-  ppi_free(tree.order);
-  ppi_free(tree.num_paths[0]);
-  ppi_free(tree.num_paths[1]);
+  PPI_FREE_ALL(tree.nodes, tree.order, tree.num_paths[0], tree.num_paths[1]);
   if (!out->num_rows && options->filter && num) {
     out->reason = why_none(out, figures, options->filter);
     if (!out->reason) return PPROF_STATUS_NO_MEMORY;

@@ -35,6 +35,10 @@ void ppi_free(void *memory) {
   free(memory);
 }
 
+void ppi_free_all(void *const *memories, size_t num) {
+  for (size_t i = 0; i < num; i++) ppi_free(memories[i]);
+}
+
 char *ppi_strdup(const char *text) {
   size_t size = strlen(text) + 1;
   char *copy = ppi_alloc(size);

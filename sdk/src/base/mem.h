@@ -12,6 +12,11 @@ void *ppi_alloc(size_t size);        // zeroed; NULL when out of memory
 void *ppi_alloc_lines(size_t size);  // the same, on a line of the cache
 void *ppi_realloc(void *memory, size_t size);
 void ppi_free(void *memory);
+// PPI_FREE_ALL frees each of its arguments.
+#define PPI_FREE_ALL(...)                    \
+  ppi_free_all((void *const[]){__VA_ARGS__}, \
+               sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+void ppi_free_all(void *const *memories, size_t num);
 char *ppi_strdup(const char *text);
 // ppi_set_text replaces `*to` by a copy of `text`; false: no memory, unchanged.
 bool ppi_set_text(char **to, const char *text);

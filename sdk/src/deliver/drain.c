@@ -29,13 +29,8 @@ pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
 }
 
 void ppi_drain_clear(ppi_drain *drain) {
-  ppi_free(drain->events);
-  ppi_free(drain->works);
-  ppi_free(drain->cpus);
-  ppi_free(drain->numbers);
-  ppi_free(drain->flows);
-  ppi_free(drain->windows);
-  ppi_free(drain->named);
+  PPI_FREE_ALL(drain->events, drain->works, drain->cpus, drain->numbers,
+               drain->flows, drain->windows, drain->named);
   ppi_tally_clear(&drain->tally);
   *drain = (ppi_drain){0};
 }

@@ -509,12 +509,8 @@ pprof_status ppi_forensics_read(const char *path, ppi_forensics *out,
   look self = {.out = out, .error = error};
   pprof_status status = look_at_all(&self, path);
   if (self.fd >= 0) close(self.fd);
-  ppi_free(self.header);
-  ppi_free(self.lane);
-  ppi_free(self.before);
-  ppi_free(self.table);
-  ppi_free(self.claimed);
-  ppi_free(self.rows);
+  PPI_FREE_ALL(self.header, self.lane, self.before, self.table, self.claimed,
+               self.rows);
   return status;
 }
 

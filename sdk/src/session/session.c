@@ -187,9 +187,8 @@ static void release(pprof_session *session) {
   }
   ppi_spool_destroy(&recorder->spool, session->stuck);
   ppi_drain_clear(&session->drain);
-  ppi_free(session->collect.cursors);
-  ppi_free(session->collect.range_seqs);
-  ppi_free(session->collect.open.events);
+  PPI_FREE_ALL(session->collect.cursors, session->collect.range_seqs,
+               session->collect.open.events);
   ppi_kernels_clear(&session->collect.kernels);
   session->collect.cursors = NULL;
   session->collect.range_seqs = NULL;

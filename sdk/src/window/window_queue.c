@@ -32,9 +32,7 @@ void ppi_window_feed_destroy(ppi_window_feed *feed) {
   ppi_tally_clear(&feed->tally);
   ppi_counts_clear(&feed->before);
   ppi_texts_clear(&feed->notes);
-  ppi_free(feed->given);
-  ppi_free(feed->items);
-  ppi_free(feed);
+  PPI_FREE_ALL(feed->given, feed->items, feed);
 }
 
 static uint64_t grown_by(uint64_t before, uint64_t after) {

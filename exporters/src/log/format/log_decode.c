@@ -339,12 +339,7 @@ ppi_columns ppi_run_decoder_columns(const ppi_run_decoder *decoder,
 
 void ppi_run_decoder_clear(ppi_run_decoder *decoder) {
   ppi_log_model_clear(&decoder->model);
-  ppi_free(decoder->rows);
-  ppi_free(decoder->shapes);
-  ppi_free(decoder->events);
-  ppi_free(decoder->flows);
-  ppi_free(decoder->work);
-  ppi_free(decoder->cpu);
-  ppi_free(decoder->numbers);
+  PPI_FREE_ALL(decoder->rows, decoder->shapes, decoder->events, decoder->flows,
+               decoder->work, decoder->cpu, decoder->numbers);
   memset(decoder, 0, sizeof *decoder);
 }

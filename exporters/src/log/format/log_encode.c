@@ -17,10 +17,7 @@ void ppi_run_encoder_destroy(ppi_run_encoder *encoder) {
   ppi_log_model_clear(&encoder->model);
   for (int i = 0; i < PPI_NUM_COLUMNS; i++)
     ppi_buffer_clear(&encoder->columns[i]);
-  ppi_free(encoder->looks);
-  ppi_free(encoder->buckets);
-  ppi_free(encoder->flows);
-  ppi_free(encoder);
+  PPI_FREE_ALL(encoder->looks, encoder->buckets, encoder->flows, encoder);
 }
 
 void ppi_run_encoder_start(ppi_run_encoder *encoder, uint32_t lane,

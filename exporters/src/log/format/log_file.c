@@ -415,9 +415,7 @@ pprof_status ppi_log_file_open(const char *path, ppi_log_file **out,
 void ppi_log_file_close(ppi_log_file *file) {
   if (!file) return;
   if (file->fd >= 0) close(file->fd);
-  ppi_free(file->buffer);
-  ppi_free(file->runs);
-  ppi_free(file);
+  PPI_FREE_ALL(file->buffer, file->runs, file);
 }
 
 pprof_status ppi_log_damage_report(const ppi_log_damage *damage,

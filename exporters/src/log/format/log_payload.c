@@ -44,14 +44,8 @@ void ppi_log_payload_clear(ppi_log_payload *payload) {
   ppi_log_payload_reset(payload);
   ppi_codec_destroy(payload->codec);
   ppi_run_decoder_clear(&payload->decoder);
-  ppi_free(payload->events);
-  ppi_free(payload->raw);
-  ppi_free(payload->runs);
-  ppi_free(payload->name);
-  ppi_free(payload->items);
-  ppi_free(payload->keys);
-  ppi_free(payload->open);
-  ppi_free(payload->copies);
+  PPI_FREE_ALL(payload->events, payload->raw, payload->runs, payload->name,
+               payload->items, payload->keys, payload->open, payload->copies);
   memset(payload, 0, sizeof *payload);
 }
 

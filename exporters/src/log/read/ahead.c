@@ -179,13 +179,8 @@ pprof_status ppi_log_ahead_deliver(ppi_log_ahead *ahead, pprof_sink *sink,
 static void clear_slot(slot *self) {
   for (size_t i = 0; i < self->num_lists; i++) ppi_free(self->lists[i]);
   ppi_log_payload_clear(&self->payload);
-  ppi_free(self->lists);
-  ppi_free(self->runs);
-  ppi_free(self->stored);
-  ppi_free(self->columns);
-  ppi_free(self->rows);
-  ppi_free(self->events);
-  ppi_free(self->shapes);
+  PPI_FREE_ALL(self->lists, self->runs, self->stored, self->columns, self->rows,
+               self->events, self->shapes);
 }
 
 void ppi_log_ahead_destroy(ppi_log_ahead *ahead) {

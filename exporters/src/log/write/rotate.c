@@ -209,10 +209,8 @@ void ppi_rotate_clear(ppi_rotate *rotate) {
     ppi_free(rotate->names[kind]);
   }
   ppi_texts_clear(&rotate->texts);
-  ppi_free(rotate->windows);
-  ppi_free(rotate->lanes);
-  ppi_free(rotate->live.lanes);
-  ppi_free(rotate->counted.lanes);
+  PPI_FREE_ALL(rotate->windows, rotate->lanes, rotate->live.lanes,
+               rotate->counted.lanes);
   ppi_tally_clear(&rotate->tally);
   ppi_tally_clear(&rotate->earlier);
   memset(rotate, 0, sizeof *rotate);

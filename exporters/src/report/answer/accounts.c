@@ -355,9 +355,7 @@ static void run_handed(ppi_job *job, unsigned worker) {
 static void free_handed(handed *self) {
   for (size_t i = 0; i < self->num_ended; i++) drop_account(&self->ended[i]);
   ppi_copied_walk_clear(&self->walk);
-  ppi_free(self->into);
-  ppi_free(self->ended);
-  ppi_free(self);
+  PPI_FREE_ALL(self->into, self->ended, self);
 }
 
 static bool retire(ppi_job *job) {
@@ -507,9 +505,7 @@ void ppi_accounts_clear(ppi_accounts *accounts) {
   ppi_answer_clear(&accounts->by_step);
   ppi_moment_room_clear(&accounts->room);
   ppi_answer_lanes_clear(&accounts->lanes);
-  ppi_free(accounts->items);
-  ppi_free(accounts->steps);
-  ppi_free(accounts->first_calls);
+  PPI_FREE_ALL(accounts->items, accounts->steps, accounts->first_calls);
   *accounts = (ppi_accounts){.lanes = {.pool = accounts->lanes.pool},
                              .warmup = accounts->warmup,
                              .one_way = accounts->one_way,

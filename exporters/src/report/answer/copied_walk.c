@@ -122,9 +122,6 @@ void ppi_copied_walk_clear(ppi_copied_walk *walk) {
   for (size_t i = 0; walk->sums && i < walk->num_units; i++)
     ppi_account_clear(&walk->sums[i]);
   ppi_answer_lanes_clear(&walk->lanes);
-  ppi_free(walk->words);
-  ppi_free(walk->open);
-  ppi_free(walk->units);
-  ppi_free(walk->sums);
+  PPI_FREE_ALL(walk->words, walk->open, walk->units, walk->sums);
   *walk = (ppi_copied_walk){0};
 }

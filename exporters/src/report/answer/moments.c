@@ -481,10 +481,7 @@ bool ppi_moments_walk(ppi_moments *walk, ppi_moment_room *room) {
 }
 
 void ppi_moment_room_clear(ppi_moment_room *room) {
-  ppi_free(room->begins.items);
-  ppi_free(room->ends.items);
-  ppi_free(room->places);
-  ppi_free(room->indexes);
-  ppi_free(room->tops);
+  PPI_FREE_ALL(room->begins.items, room->ends.items, room->places,
+               room->indexes, room->tops);
   *room = (ppi_moment_room){0};
 }

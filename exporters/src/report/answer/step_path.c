@@ -459,9 +459,7 @@ bool ppi_step_path_find(const ppi_walk_back *walk, ppi_step_path *out) {
     done = walk->lanes ? read_lanes(&of) : read_items(&of);
     done = done && carry_all(&of);
   }
-  ppi_free(of.steps);
-  ppi_free(of.tops.items);
-  ppi_free(of.leaves.items);
+  PPI_FREE_ALL(of.steps, of.tops.items, of.leaves.items);
   return done;
 }
 

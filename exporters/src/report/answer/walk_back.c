@@ -466,14 +466,8 @@ static bool start(ppi_walk_state *at) {
 static void clear(ppi_walk_state *at) {
   for (size_t i = 0; at->lanes && i < at->num_lanes; i++)
     ppi_free(at->lanes[i].frames);
-  ppi_free(at->lanes);
-  ppi_free(at->borders);
-  ppi_free(at->active);
-  ppi_free(at->ranges);
-  ppi_free(at->order);
-  ppi_free(at->calls);
-  ppi_free(at->parts);
-  ppi_free(at->submissions);
+  PPI_FREE_ALL(at->lanes, at->borders, at->active, at->ranges, at->order,
+               at->calls, at->parts, at->submissions);
   ppi_reported_clear(&at->reported);
 }
 

@@ -18,9 +18,7 @@ static int compare_rows(const ppi_answer_row *a, const ppi_answer_row *b) {
 }
 
 static void clear_row(ppi_answer_row *row) {
-  ppi_free(row->name);
-  ppi_free(row->child);
-  ppi_free(row->device);
+  PPI_FREE_ALL(row->name, row->child, row->device);
   ppi_histogram_clear(&row->times);
 }
 

@@ -16,13 +16,8 @@ void ppi_request_run_release(ppi_request_run *run) {
     ppi_free(run->stages[i].name);
     ppi_free(run->stages[i].category_name);
   }
-  ppi_free(run->uuid);
-  ppi_free(run->host);
-  ppi_free(run->pid);
-  ppi_free(run->stages);
-  ppi_free(run->rows);
-  ppi_free(run->cells);
-  ppi_free(run);
+  PPI_FREE_ALL(run->uuid, run->host, run->pid, run->stages, run->rows,
+               run->cells, run);
 }
 
 void ppi_request_run_carry(ppi_carry *carry, ppi_request_run **of) {

@@ -206,13 +206,8 @@ void ppi_kept_run_release(ppi_kept_run *run) {
     ppi_free(run->classes[i].name);
     ppi_free(run->classes[i].category_name);
   }
-  ppi_free(run->classes);
-  ppi_free(run->requests);
-  ppi_free(run->tokens);
-  ppi_free(run->uuid);
-  ppi_free(run->host);
-  ppi_free(run->pid);
-  ppi_free(run);
+  PPI_FREE_ALL(run->classes, run->requests, run->tokens, run->uuid, run->host,
+               run->pid, run);
 }
 
 void ppi_kept_run_carry(ppi_carry *carry, ppi_kept_run **of) {

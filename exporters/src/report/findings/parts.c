@@ -284,9 +284,7 @@ pprof_status ppi_hops_of(const ppi_figures *figures, ppi_hops *out) {
     add_request(&list[i], all.hops + all.first[list[i].run_index], out);
   if (all.num > 1) qsort(all.hops, all.num, sizeof *all.hops, compare_hops);
   if (status == PPROF_STATUS_OK) choose(all.hops, all.num, out);
-  ppi_free(list);
-  ppi_free(all.first);
-  ppi_free(all.hops);
+  PPI_FREE_ALL(list, all.first, all.hops);
   return status;
 }
 

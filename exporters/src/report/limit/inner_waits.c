@@ -312,12 +312,8 @@ bool ppi_model_find_lines(ppi_limit_model *model) {
         is_line(&of, name))
       put_lines(&of, model, (uint32_t)i);
   }
-  ppi_free(of.ends);
-  ppi_free(of.full_ns);
-  ppi_free(of.before_ns);
-  ppi_free(of.own_ns);
-  ppi_free(of.waits);
-  ppi_free(of.borders);
+  PPI_FREE_ALL(of.ends, of.full_ns, of.before_ns, of.own_ns, of.waits,
+               of.borders);
   return is_done;
 }
 

@@ -434,12 +434,8 @@ void ppi_limit_calls_begin(ppi_limit_calls *calls) {
 
 void ppi_limit_calls_clear(ppi_limit_calls *calls) {
   ppi_table_fill_clear(&calls->fill);
-  ppi_free(calls->items);
-  ppi_free(calls->flows);
-  ppi_free(calls->chunks);
-  ppi_free(calls->places);
-  ppi_free(calls->kept);
-  ppi_free(calls->open);
+  PPI_FREE_ALL(calls->items, calls->flows, calls->chunks, calls->places,
+               calls->kept, calls->open);
   *calls = (ppi_limit_calls){0};
 }
 

@@ -232,9 +232,7 @@ void ppi_limit_find_pauses(ppi_limit_search *search) {
     find_least(model, &of);
     is_done = find_pauses(search, &of);
   }
-  ppi_free(of.events);
-  ppi_free(of.gaps);
-  ppi_free(of.usuals);
+  PPI_FREE_ALL(of.events, of.gaps, of.usuals);
   ppi_row_calls_clear(&of.by_row);
   // With this many silences, they are the usual way of working.
   if (5 * model->pauses.num >= model->num_units) model->pauses.num = 0;

@@ -403,10 +403,7 @@ static bool settle_tasks(ppi_limit_model *model, const uint64_t *flows) {
     is_settled[call->row] = 1;
     settle_row(&of, call->row);
   }
-  ppi_free(of.borders);
-  ppi_free(of.by_name);
-  ppi_free(of.is_kept);
-  ppi_free(is_settled);
+  PPI_FREE_ALL(of.borders, of.by_name, of.is_kept, is_settled);
   return is_done;
 }
 
@@ -569,16 +566,13 @@ bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
 
 void ppi_model_clear(ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_rows && model->rows; i++) {
-    ppi_free(model->rows[i].outer);
-    ppi_free(model->rows[i].between);
-    ppi_free(model->rows[i].parts);
+    PPI_FREE_ALL(model->rows[i].outer, model->rows[i].between,
+                 model->rows[i].parts);
   }
   for (size_t i = 0; i < model->num_stations; i++) {
-    ppi_free(model->stations[i].rows);
-    ppi_free(model->stations[i].stages);
-    ppi_free(model->stations[i].borders_ns);
-    ppi_free(model->stations[i].taken);
-    ppi_free(model->stations[i].label);
+    PPI_FREE_ALL(model->stations[i].rows, model->stations[i].stages,
+                 model->stations[i].borders_ns, model->stations[i].taken,
+                 model->stations[i].label);
   }
   void *const lists[] = {model->units_of,   model->works,     model->names,
                          model->by_name,    model->rows,      model->units,

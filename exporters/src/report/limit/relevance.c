@@ -141,9 +141,7 @@ typedef struct own_works {
 } own_works;
 
 static void own_works_clear(own_works *of) {
-  ppi_free(of->works);
-  ppi_free(of->first);
-  ppi_free(of->at);
+  PPI_FREE_ALL(of->works, of->first, of->at);
 }
 
 static bool own_works_list(const ppi_limit_model *model, own_works *out) {

@@ -320,9 +320,6 @@ bool ppi_limit_parts(ppi_limit_search *search) {
     found = say_greatest(search, &of);
   }
   ppi_row_calls_clear(&calls);
-  ppi_free(awaited);
-  ppi_free(of.own_ns);
-  ppi_free(of.waits_ns);
-  ppi_free(of.device_ns);
+  PPI_FREE_ALL(awaited, of.own_ns, of.waits_ns, of.device_ns);
   return found;
 }

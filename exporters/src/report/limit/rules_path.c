@@ -204,8 +204,6 @@ bool ppi_limit_path(ppi_limit_search *search) {
     found = say_greatest(search, &of);
   }
   ppi_row_calls_clear(&of.of);
-  ppi_free(ended);
-  ppi_free(of.works_ns);
-  ppi_free(of.timers_ns);
+  PPI_FREE_ALL(ended, of.works_ns, of.timers_ns);
   return found;
 }

@@ -282,9 +282,6 @@ bool ppi_limit_rounds(ppi_limit_search *search) {
     found = is_worth_saying(&of, &best);
     if (found) say_meeting(search, &best);
   }
-  ppi_free(of.room);
-  ppi_free(of.saved_ns);
-  ppi_free(of.times_ns);
-  ppi_free(of.nums);
+  PPI_FREE_ALL(of.room, of.saved_ns, of.times_ns, of.nums);
   return found;
 }

@@ -461,9 +461,7 @@ void ppi_limit_find_congestion(ppi_limit_search *search) {
     search->congested = stages[i];
     search->congested_part = PPI_MIN(parts[i], 1.0);
   }
-  ppi_free(borders);
-  ppi_free(others);
-  ppi_free(lengths_ns);
+  PPI_FREE_ALL(borders, others, lengths_ns);
 }
 
 static void say_congested(ppi_limit_search *search) {

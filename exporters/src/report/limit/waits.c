@@ -478,9 +478,7 @@ static bool look_at_threads(ppi_limit_model *model, const waiter *names,
     if (model->names[names[i].name].waits == PPI_WAITS_NOT)
       is_done = judge(model, &all[2 * i + 1], all, 2 * num + 1, rows, times);
   for (size_t k = 0; all && k <= 2 * num; k++) ppi_free(all[k].items);
-  ppi_free(all);
-  ppi_free(rows);
-  ppi_free(times);
+  PPI_FREE_ALL(all, rows, times);
   return is_done;
 }
 
@@ -537,8 +535,6 @@ bool ppi_model_find_waits(ppi_limit_model *model) {
             ppi_model_find_inner_waits(model);
   if (is_done) mark_waits(model, &ends);
   is_done = is_done && ppi_model_find_lines(model);
-  ppi_free(ends.works);
-  ppi_free(ends.first);
-  ppi_free(names);
+  PPI_FREE_ALL(ends.works, ends.first, names);
   return is_done;
 }

@@ -575,16 +575,10 @@ bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
     if (!at.failed) walk_units(&at);
   }
   ppi_row_calls_clear(&at.rows);
-  ppi_free(at.times_ns);
-  ppi_free(of);
-  ppi_free(at.queues);
-  ppi_free(at.several);
+  PPI_FREE_ALL(at.times_ns, of, at.queues, at.several);
   return !at.failed;
 }
 
 void ppi_blame_clear(ppi_blame *blame) {
-  ppi_free(blame->own_ns);
-  ppi_free(blame->pieces);
-  ppi_free(blame->latencies);
-  ppi_free(blame->idles);
+  PPI_FREE_ALL(blame->own_ns, blame->pieces, blame->latencies, blame->idles);
 }

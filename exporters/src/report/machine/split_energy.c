@@ -293,9 +293,7 @@ static bool split_device(const ppi_machine_run *run,
   for (size_t i = 0; done && i < calls->num_chunks; i++)
     walk_chunk(&of, &calls->chunks[i], &at, &now);
   done = done && add_rows(&of, out);
-  ppi_free(of.borders);
-  ppi_free(of.shares);
-  ppi_free(of.counted);
+  PPI_FREE_ALL(of.borders, of.shares, of.counted);
   return done;
 }
 

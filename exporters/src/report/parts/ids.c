@@ -197,10 +197,6 @@ void ppi_run_clear_ids(ppi_run_ids *ids) {
   clear_table(&ids->devices);
   clear_table(&ids->streams);
   ppi_identity_clear(&ids->steps);
-  ppi_free(ids->input.uuid);
-  ppi_free(ids->input.host);
-  ppi_free(ids->input.pid);
-  ppi_free(ids->input.command);
-  ppi_free(ids->input.rank);
-  ppi_free(ids->input.config);
+  PPI_FREE_ALL(ids->input.uuid, ids->input.host, ids->input.pid,
+               ids->input.command, ids->input.rank, ids->input.config);
 }

@@ -247,9 +247,6 @@ bool ppi_interference_fill(ppi_interference *all, ppi_run_ids *ids,
 void ppi_interference_clear(ppi_interference *all) {
   ppi_map_clear(&all->stage_numbers);
   ppi_map_clear(&all->pair_numbers);
-  ppi_free(all->stages);
-  ppi_free(all->pairs);
-  ppi_free(all->waiting);
-  ppi_free(all->first_calls);
+  PPI_FREE_ALL(all->stages, all->pairs, all->waiting, all->first_calls);
   *all = (ppi_interference){0};
 }

@@ -109,7 +109,5 @@ void ppi_shapes_clear(ppi_shapes *shapes) {
     ppi_histogram_clear(&shapes->rows[i].sums.times);
   ppi_map_clear(&shapes->ids);
   ppi_map_clear(&shapes->row_numbers);
-  ppi_free(shapes->latest);
-  ppi_free(shapes->items);
-  ppi_free(shapes->rows);
+  PPI_FREE_ALL(shapes->latest, shapes->items, shapes->rows);
 }

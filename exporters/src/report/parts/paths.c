@@ -327,11 +327,8 @@ bool ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids, ppi_figures *out) {
     make_rows(&names);
     done = fill_rows(&names, ids, out);
   }
-  ppi_free(names.paths);
-  ppi_free(names.places);
-  ppi_free(names.nodes);
-  ppi_free(names.rows);
-  ppi_free(names.row_places);
+  PPI_FREE_ALL(names.paths, names.places, names.nodes, names.rows,
+               names.row_places);
   return done;
 }
 

@@ -154,11 +154,8 @@ bool ppi_requests_take(ppi_requests *requests, const pprof_event *event,
 }
 
 void ppi_requests_clear(ppi_requests *requests) {
-  ppi_free(requests->parts);
-  ppi_free(requests->more);
-  ppi_free(requests->order);
-  ppi_free(requests->list);
-  ppi_free(requests->whole_sites);
+  PPI_FREE_ALL(requests->parts, requests->more, requests->order, requests->list,
+               requests->whole_sites);
   clear_others(&requests->others);
   *requests = (ppi_requests){.max_parts = requests->max_parts};
 }

@@ -446,9 +446,6 @@ bool ppi_walk_critical(ppi_walk *walk) {
     find_path(all.items, all.num);
     listed = follow_path(&nested, &all);
   }
-  ppi_free(spans);
-  ppi_free(nested.places);
-  ppi_free(nested.rows);
-  ppi_free(all.items);
+  PPI_FREE_ALL(spans, nested.places, nested.rows, all.items);
   return listed;
 }

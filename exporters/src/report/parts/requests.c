@@ -358,13 +358,8 @@ static bool start_run(const ppi_requests *requests, const ppi_run_ids *ids,
 static void clear_filling(filling *to) {
   for (size_t i = 0; to->contended && i < to->num_devices; i++)
     ppi_free(to->contended[i].items);
-  ppi_free(to->contended);
-  ppi_free(to->stage_of);
-  ppi_free(to->cell_of);
-  ppi_free(to->votes);
-  ppi_free(to->times);
-  ppi_free(to->parts);
-  ppi_free(to->path.items);
+  PPI_FREE_ALL(to->contended, to->stage_of, to->cell_of, to->votes, to->times,
+               to->parts, to->path.items);
 }
 
 bool ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,

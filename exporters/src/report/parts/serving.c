@@ -451,13 +451,8 @@ void ppi_serving_clear_run(ppi_serving_run *run) {
     ppi_free(run->requests[i].points);
   for (size_t i = 0; i < run->num_classes; i++)
     ppi_serving_clear(&run->classes[i].sums);
-  ppi_free(run->requests);
-  ppi_free(run->ended);
-  ppi_free(run->said);
-  ppi_free(run->iterations);
-  ppi_free(run->waiting);
-  ppi_free(run->scheduled_ns);
-  ppi_free(run->classes);
+  PPI_FREE_ALL(run->requests, run->ended, run->said, run->iterations,
+               run->waiting, run->scheduled_ns, run->classes);
   ppi_map_clear(&run->numbers);
   ppi_kept_run_release(run->kept);
   *run = (ppi_serving_run){0};

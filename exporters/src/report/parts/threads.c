@@ -101,9 +101,7 @@ static void free_lane(ppi_run_ids *ids, ppi_run_lane *lane) {
   ppi_hold_clear(&lane->nested, &ids->pool);
   ppi_hold_clear(&lane->loose, &ids->pool);
   ppi_nest_clear(&lane->nest);
-  ppi_free(lane->frames);
-  ppi_free(lane->waits.items);
-  ppi_free(lane->name);
+  PPI_FREE_ALL(lane->frames, lane->waits.items, lane->name);
 }
 
 static bool is_swept(const ppi_run_lane *lane) {
@@ -159,9 +157,7 @@ static bool has_more(const ppi_run_thread *thread) {
 
 static void free_thread(ppi_run_thread *thread) {
   ppi_scopes_clear(&thread->scopes);
-  ppi_free(thread->around);
-  ppi_free(thread->name);
-  ppi_free(thread);
+  PPI_FREE_ALL(thread->around, thread->name, thread);
 }
 
 bool ppi_run_find_swept(ppi_run_ids *ids) {
@@ -195,8 +191,6 @@ void ppi_run_clear_threads(ppi_run_ids *ids) {
   for (size_t i = 0; i < ppi_run_num_threads(ids); i++)
     free_thread(ppi_run_any_thread(ids, i));
   ppi_map_clear(&ids->thread_numbers);
-  ppi_free(ids->threads);
-  ppi_free(ids->summed);
-  ppi_free(ids->left);
+  PPI_FREE_ALL(ids->threads, ids->summed, ids->left);
   ppi_hold_pool_clear(&ids->pool);
 }

@@ -403,11 +403,7 @@ static bool fill_requests(ppi_run *run, ppi_figures *out) {
   if (to.num) ppi_answer_sort(to.out);
   for (size_t i = 0; to.busy && i < to.num_devices; i++)
     ppi_free(to.busy[i].items);
-  ppi_free(to.busy);
-  ppi_free(to.list);
-  ppi_free(to.items);
-  ppi_free(to.item_of);
-  ppi_free(to.stretches);
+  PPI_FREE_ALL(to.busy, to.list, to.items, to.item_of, to.stretches);
   ppi_moment_room_clear(&to.room);
   ppi_account_clear(&to.account);
   return done;

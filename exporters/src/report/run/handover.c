@@ -41,13 +41,8 @@ static void sweep(ppi_job *job, unsigned worker) {
 
 static void free_stretch(stretch *self) {
   for (size_t i = 0; i < self->num_lanes; i++) ppi_free(self->lanes[i].frames);
-  ppi_free(self->lanes);
-  ppi_free(self->lane_items);
-  ppi_free(self->threads);
-  ppi_free(self->words);
-  ppi_free(self->pages);
-  ppi_free(self->of.open);
-  ppi_free(self);
+  PPI_FREE_ALL(self->lanes, self->lane_items, self->threads, self->words,
+               self->pages, self->of.open, self);
 }
 
 static bool retire(ppi_job *job) {

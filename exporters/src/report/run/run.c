@@ -155,12 +155,8 @@ void ppi_run_clear(ppi_run *run) {
   ppi_memory_clear(&run->memory);
   ppi_allocations_clear(&run->allocations);
   ppi_perf_clear(&run->perf);
-  ppi_free(run->steps.buffered.items);
-  ppi_free(run->sweep.borders.times_ns);
-  ppi_free(run->work.items);
-  ppi_free(run->plain.items);
-  ppi_free(run->listed.items);
-  ppi_free(run->windows.items);
-  ppi_free(run->window_indexes);
+  PPI_FREE_ALL(run->steps.buffered.items, run->sweep.borders.times_ns,
+               run->work.items, run->plain.items, run->listed.items,
+               run->windows.items, run->window_indexes);
   *run = (ppi_run){0};
 }

@@ -451,10 +451,8 @@ void ppi_identity_clear(ppi_identity *identity) {
     ppi_union_clear(&identity->busy[i]);
     ppi_union_clear(&identity->busy_in_steps[i]);
   }
-  ppi_free(identity->steps);
-  ppi_free(identity->gap_ns);
-  ppi_free(identity->open);
-  ppi_free(identity->sides);
+  PPI_FREE_ALL(identity->steps, identity->gap_ns, identity->open,
+               identity->sides);
   ppi_course_clear(&identity->course);
   *identity = (ppi_identity){0};
 }

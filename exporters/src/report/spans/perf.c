@@ -179,8 +179,6 @@ bool ppi_perf_fill(ppi_perf *perf, ppi_report_perf *out) {
 
 void ppi_perf_clear(ppi_perf *perf) {
   ppi_union_clear(&perf->batches);
-  ppi_free(perf->readers);
-  ppi_free(perf->open_steps.items);
-  ppi_free(perf->open_readers.items);
+  PPI_FREE_ALL(perf->readers, perf->open_steps.items, perf->open_readers.items);
   *perf = (ppi_perf){0};
 }

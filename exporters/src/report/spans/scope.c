@@ -214,10 +214,7 @@ bool ppi_scopes_carry(ppi_scopes *scopes, const ppi_borders *shared) {
 }
 
 void ppi_scopes_clear(ppi_scopes *scopes) {
-  ppi_free(scopes->points);
-  ppi_free(scopes->carried);
-  ppi_free(scopes->times_ns);
-  ppi_free(scopes->before);
-  ppi_free(scopes->borders.times_ns);
+  PPI_FREE_ALL(scopes->points, scopes->carried, scopes->times_ns,
+               scopes->before, scopes->borders.times_ns);
   *scopes = (ppi_scopes){0};
 }

@@ -90,9 +90,7 @@ static bool order_rows(ppi_range *rows, size_t num, uint32_t num_threads,
       order_thread(to + first, places[i] - first, sizes, rows + first);
     memcpy(rows + *out_num, to + *out_num, (num - *out_num) * sizeof *rows);
   }
-  ppi_free(places);
-  ppi_free(sizes);
-  ppi_free(to);
+  PPI_FREE_ALL(places, sizes, to);
   return done;
 }
 
@@ -432,10 +430,6 @@ bool ppi_table_fill_finish(ppi_table_fill *fill) {
 
 void ppi_table_fill_clear(ppi_table_fill *fill) {
   ppi_table_ids_clear(&fill->ids);
-  ppi_free(fill->rows);
-  ppi_free(fill->flow_lists);
-  ppi_free(fill->flows);
-  ppi_free(fill->devices);
-  ppi_free(fill->cpus);
-  ppi_free(fill->shapes);
+  PPI_FREE_ALL(fill->rows, fill->flow_lists, fill->flows, fill->devices,
+               fill->cpus, fill->shapes);
 }

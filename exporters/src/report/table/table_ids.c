@@ -166,15 +166,11 @@ void ppi_table_ids_clear(ppi_table_ids *ids) {
   for (size_t i = 0; i < ids->num_names; i++) ppi_free(ids->names[i].text);
   for (size_t i = 0; i < ids->num_threads; i++) ppi_free(ids->threads[i].name);
   for (size_t i = 0; i < ids->num_devices; i++) ppi_free(ids->devices[i]);
-  ppi_free(ids->names);
-  ppi_free(ids->threads);
-  ppi_free(ids->devices);
+  PPI_FREE_ALL(ids->names, ids->threads, ids->devices);
   ppi_map_clear(&ids->known_names);
   ppi_map_clear(&ids->known_threads);
   ppi_map_clear(&ids->known_waits);
-  ppi_free(ids->waits);
-  ppi_free(ids->sites.items);
-  ppi_free(ids->lanes.items);
-  ppi_free(ids->streams.items);
+  PPI_FREE_ALL(ids->waits, ids->sites.items, ids->lanes.items,
+               ids->streams.items);
   *ids = (ppi_table_ids){0};
 }
