@@ -104,9 +104,12 @@ static void choose(answer_text *to) {
   const char *unit = to->view->unit;
   bool is_run = total[CELL_p50].kind == PPI_CELL_NONE;
   bool has_p99 = total[CELL_p99].kind != PPI_CELL_NONE;
+  // On a narrower page the title needs the width of names.
+  bool has_room = ppi_page_columns(to->page) >= 80;
   to->grid = (ppi_grid){.columns = to->columns};
   take(to, CELL_name,
-       (ppi_grid_column){"", .least = 26, .floor = 12, .is_left = true});
+       (ppi_grid_column){"", .least = 26, .floor = 12, .is_left = true,
+                         .is_loose = has_room});
   take(to, CELL_where,
        (ppi_grid_column){"", .least = 18, .floor = 8, .is_left = true,
                          .is_loose = true});
@@ -328,10 +331,11 @@ static void put_answer(ppi_page *page, const ppi_findings *findings) {
   ppi_page_strong(page, head);
   ppi_page_text(page, "   ");
   ppi_page_wrapped(page, findings->answer, indent);
-  if (!*todo) return;
-  ppi_page_repeat(page, ' ', indent);
-  ppi_page_text(page, next);
-  ppi_page_wrapped(page, todo, indent + strlen(next));
+  if (*todo) {
+    ppi_page_repeat(page, ' ', indent);
+    ppi_page_text(page, next);
+    ppi_page_wrapped(page, todo, indent + strlen(next));
+  }
   ppi_page_text(page, "\n");
 }
 
