@@ -83,6 +83,7 @@ struct Truth {
   std::map<uint32_t, std::string> site_names;
   std::map<uint32_t, uint32_t> categories;
   uint64_t told_ns = 0;
+  uint64_t latest_ns = 0;  // the latest begin of a range of a thread
   size_t num_whole = 0, num_listed = 0, num_steps = 0;
   std::vector<pprof_range> *ranges;
   Random *random;
@@ -118,6 +119,8 @@ void Hold(Truth *truth, const pprof_batch *batch) {
     const pprof_event &event = one.event;
     const Key key = KeyOf(event);
     truth->delivered.insert(key);
+    if (event.kind == PPROF_KIND_RANGE)
+      truth->latest_ns = std::max(truth->latest_ns, event.start_ns);
     const bool is_step =
         truth->categories[event.site] == PPROF_CATEGORY_PROFILE_STEP;
     truth->num_steps += is_step;
@@ -150,6 +153,7 @@ pprof_status CheckCheckpoint(pprof_sink *sink,
   }
   const uint64_t time_ns = pprof_checkpoint_time_ns(checkpoint);
   if (time_ns > truth->told_ns) {
+    EXPECT_LE(truth->latest_ns, time_ns) << "delivered before it, begun later";
     truth->told_ns = time_ns;
     truth->promised = listed;
     truth->num_whole++;

@@ -17,6 +17,7 @@ extern "C" {
 #include "event_feed.h"
 #include "report/findings/findings.h"
 #include "report_text.h"
+#include "tests/support/recording_sink.h"
 
 namespace {
 
@@ -115,6 +116,29 @@ TEST_F(LongLimitTest, LiveLogAndTraceSayTheSame) {
   ASSERT_EQ(PPROF_STATUS_OK, ppi_import_read(trace_.c_str(), read_back.sink(),
                                              nullptr, nullptr));
   EXPECT_EQ(Cells(log), Cells(read_back));
+}
+
+// A table of ranges ends at each.
+TEST_F(LongLimitTest, ATraceHasCheckpointsBeforeAllRanges) {
+  pprof_event event = {};
+  event.kind = PPROF_KIND_RANGE;
+  event.lane = 1;
+  event.site = feed_.Site("late", PPROF_CATEGORY_FORWARD);
+  event.start_ns = 1000000;
+  event.end_ns = 1000001;
+  feed_.Lane(1, 101, "t");
+  feed_.Add(1, event);
+  pprof_sink *trace = nullptr;
+  ASSERT_EQ(PPROF_STATUS_OK,
+            pprof_chrome_writer_create(trace_.c_str(), &trace, nullptr));
+  Deliver(trace);
+  trace->destroy(trace);
+  pprof_test::Recording read;
+  pprof_sink *sink = pprof_test::RecordingSink::Make(&read);
+  ASSERT_EQ(PPROF_STATUS_OK,
+            ppi_import_read(trace_.c_str(), sink, nullptr, nullptr));
+  sink->destroy(sink);
+  EXPECT_EQ(5u, read.num_open.size());  // the run's four, and its end
 }
 
 }  // namespace

@@ -289,7 +289,7 @@ void ppi_own_checkpoint(ppi_importer *importer) {
   double time;
   find_row(importer, &record);
   record.time = importer->places.processes[record.process].ended;
-  if (!record.time || !number_of(&importer->fields, "time_ns", &time)) return;
+  if (!number_of(&importer->fields, "time_ns", &time)) return;
   record.end = whole(time, INT64_MAX) + PPI_RECORD_BIAS;
   record.time = PPI_MAX(record.time, record.end);
   ppi_sorter_add(&importer->records, record.process, &record);

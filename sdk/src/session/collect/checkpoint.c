@@ -75,6 +75,43 @@ static void list_frames(pprof_session *session, const ppi_lane *lane,
   }
 }
 
+// The open range that a record was at the checkpoint's time.
+static void list_record(pprof_session *session, const ppi_lane *lane,
+                        const ppi_record *record, uint64_t now) {
+  const ppi_drain *drain = &session->drain;
+  const ppi_window *window = ppi_drain_window_at(drain, record->start);
+  if (record->kind != PPROF_KIND_RANGE || record->start > now || !window)
+    return;
+  pprof_event event = {
+      .start_ns = ppi_drain_ns(drain, record->start),
+      .end_ns = ppi_drain_ns(drain, PPI_MIN(now, window->close_ticks)),
+      .site = record->site,
+      .lane = lane->id,
+      .depth = record->depth,
+      .kind = PPROF_KIND_RANGE,
+      .window = window->index};
+  list_open(&session->collect.open, &event);
+}
+
+// Records that came after the checkpoint's time wait for the next cycle, so
+// that nothing is delivered before a checkpoint that begins after it. Outer
+// ranges, which end last, are listed first.
+static void hold_back(pprof_session *session, ppi_cursor *cursor,
+                      const ppi_lane *lane, uint64_t now) {
+  const uint8_t *base = session->drain.spool->base;
+  uint64_t end = cursor->snapshot;
+  while (end > cursor->next) {
+    const ppi_record *record = ppi_lane_slot(base, lane, end - 1);
+    bool has_end = record->kind == PPROF_KIND_RANGE;
+    if ((has_end ? record->end : record->start) <= now) break;
+    list_record(session, lane, record, now);
+    for (end--; end > cursor->next; end--)
+      if (ppi_lane_slot(base, lane, end - 1)->kind < PPI_RECORD_EXT_FLOWS)
+        break;
+  }
+  cursor->snapshot = end;
+}
+
 static bool take_lane(pprof_session *session, ppi_cursor *cursor,
                       const ppi_lane *lane, uint64_t now) {
   static stack_copy stack;  // one collector per process
@@ -85,6 +122,7 @@ static bool take_lane(pprof_session *session, ppi_cursor *cursor,
   uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
   if (stack.num_frames && stack.epoch != epoch) return false;
   list_frames(session, lane, &stack, now);
+  hold_back(session, cursor, lane, now);
   return true;
 }
 

@@ -2,7 +2,7 @@
 //
 // Lists what is open at a moment, so that readers may rely on it. Every range
 // that began before the checkpoint's time was delivered or is listed, never
-// both.
+// both. No range of a thread that began later is delivered before it.
 #pragma once
 
 #include "session/state/session_state.h"

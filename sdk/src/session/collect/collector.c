@@ -272,7 +272,9 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
   checkpoint |= ppi_session_awaits_window(session);
   if (checkpoint) ppi_checkpoint_take(session);
   drain_lanes(session, checkpoint);
-  ppi_cross_thread_drain(session);
+  ppi_cross_thread_drain(session, checkpoint && session->collect.is_whole
+                                      ? session->collect.checkpoint_ticks
+                                      : UINT64_MAX);
   size_t waiting = poll_devices(session);
   ppi_kernels_serve(&session->collect.kernels_demand, &session->collect.kernels,
                     session->settings.kernels, &session->drain);
@@ -332,7 +334,7 @@ static void deliver_rest(pprof_session *session) {
                    &session->drain);
   ppi_session_keep_error(session, session->collect.kernels.error);
   drain_lanes(session, false);
-  ppi_cross_thread_drain(session);
+  ppi_cross_thread_drain(session, UINT64_MAX);
 }
 
 // Delivers batches buffered for sinks without room; devices have had their

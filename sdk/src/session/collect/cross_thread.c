@@ -49,7 +49,9 @@ static void free_range(ppi_table *table, uint32_t index) {
   ppi_range_slot_give(table, index);
 }
 
-static size_t list_ended(pprof_session *session, ppi_slot_order *list) {
+// As records of lanes, ranges that began after a checkpoint's time wait.
+static size_t list_ended(pprof_session *session, ppi_slot_order *list,
+                         uint64_t until_ticks) {
   ppi_table *table = ppi_recorder_in_force.ranges;
   size_t num = 0;
   uint32_t num_slots = ppi_table_num_slots(table);
@@ -64,17 +66,18 @@ static size_t list_ended(pprof_session *session, ppi_slot_order *list) {
       free_range(table, i);
       continue;
     }
+    if (slot->start > until_ticks) continue;
     list[num++] = (ppi_slot_order){slot->end, i};
   }
   ppi_slots_sort(list, num);
   return num;
 }
 
-void ppi_cross_thread_drain(pprof_session *session) {
+void ppi_cross_thread_drain(pprof_session *session, uint64_t until_ticks) {
   static ppi_slot_order list[PPI_TABLE_SLOTS];  // one collector per process
   ppi_table *table = ppi_recorder_in_force.ranges;
   ppi_drain *drain = &session->drain;
-  size_t num = list_ended(session, list);
+  size_t num = list_ended(session, list, until_ticks);
   if (num == 0) return;
   ppi_edges_see(session);
   // After the states, so that every site in the slots is defined.
