@@ -72,8 +72,7 @@ pprof_status pprof_session_on_window(pprof_session *session, pprof_window_fn fn,
   listeners *all = ppi_window_sinks_user(windows, notify_listeners);
   if (!all) status = make_listeners(windows, &all);
   if (status != PPROF_STATUS_OK) return status;
-  if (!PPI_ROOM(all->items, all->capacity, all->num + 1))
+  if (!PPI_PUSH(all->items, all->num, all->capacity, (listener){fn, user}))
     return PPROF_STATUS_NO_MEMORY;
-  all->items[all->num++] = (listener){fn, user};
   return PPROF_STATUS_OK;
 }

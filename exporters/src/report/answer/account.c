@@ -18,9 +18,9 @@ static size_t cell_of(ppi_account *account, const ppi_map_key *key) {
       account->cells[i] = (ppi_account_cell){0};
   }
   if (account->cells[number].is_used) return number + 1;
-  if (!PPI_ROOM(account->used, account->used_capacity, account->num_used + 1))
+  if (!PPI_PUSH(account->used, account->num_used, account->used_capacity,
+                (uint32_t)number))
     return 0;
-  account->used[account->num_used++] = (uint32_t)number;
   account->cells[number].is_used = true;
   return number + 1;
 }

@@ -13,11 +13,8 @@
 #include "report/figures/first_calls.h"
 
 static bool keep(ppi_accounts *accounts, const ppi_item *item) {
-  if (!PPI_ROOM(accounts->items, accounts->items_capacity,
-                accounts->num_items + 1))
-    return false;
-  accounts->items[accounts->num_items++] = *item;
-  return true;
+  return PPI_PUSH(accounts->items, accounts->num_items,
+                  accounts->items_capacity, *item);
 }
 
 bool ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item) {
@@ -85,10 +82,9 @@ static void drop_account(ppi_step_account *step) {
 
 // Moves the step's account.
 static bool keep_first_calls(ppi_accounts *accounts, ppi_step_account *step) {
-  if (!PPI_ROOM(accounts->first_calls, accounts->first_calls_capacity,
-                accounts->num_first_calls + 1))
+  if (!PPI_PUSH(accounts->first_calls, accounts->num_first_calls,
+                accounts->first_calls_capacity, *step))
     return false;
-  accounts->first_calls[accounts->num_first_calls++] = *step;
   step->account = NULL;
   return true;
 }

@@ -73,9 +73,7 @@ static bool is_on_lane(const ppi_item *item) {
 }
 
 static bool add_part(parts *to, const part *added) {
-  if (!PPI_ROOM(to->items, to->capacity, to->num + 1)) return false;
-  to->items[to->num++] = *added;
-  return true;
+  return PPI_PUSH(to->items, to->num, to->capacity, *added);
 }
 
 // ---- the ranges of a lane ----
@@ -153,9 +151,7 @@ static bool end_step(reading *at) {
 }
 
 static bool keep_early(reading *at, uint64_t start_ns) {
-  if (!PPI_ROOM(at->early, at->early_capacity, at->num_early + 1)) return false;
-  at->early[at->num_early++] = start_ns;
-  return true;
+  return PPI_PUSH(at->early, at->num_early, at->early_capacity, start_ns);
 }
 
 static bool take_outer(reading *at, const step *in, uint64_t start_ns,
@@ -290,9 +286,8 @@ static bool put(ppi_step_path *out, uint32_t lane, uint64_t start_ns,
     last->start_ns = start_ns;
     return true;
   }
-  if (!PPI_ROOM(out->items, out->capacity, out->num + 1)) return false;
-  out->items[out->num++] = (ppi_lane_stretch){start_ns, end_ns, lane};
-  return true;
+  return PPI_PUSH(out->items, out->num, out->capacity,
+                  (ppi_lane_stretch){start_ns, end_ns, lane});
 }
 
 static uint64_t closeness(const part *at) {

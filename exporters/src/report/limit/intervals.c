@@ -10,10 +10,8 @@
 #include "base/mem.h"
 
 bool ppi_intervals_add(ppi_intervals *to, uint64_t from_ns, uint64_t to_ns) {
-  if (from_ns >= to_ns) return true;
-  if (!PPI_ROOM(to->items, to->capacity, to->num + 1)) return false;
-  to->items[to->num++] = (ppi_interval){from_ns, to_ns};
-  return true;
+  return from_ns >= to_ns || PPI_PUSH(to->items, to->num, to->capacity,
+                                      (ppi_interval){from_ns, to_ns});
 }
 
 PPI_ORDER(compare_intervals, ppi_interval, PPI_UP(from_ns))

@@ -161,17 +161,14 @@ uint32_t ppi_model_outermost(const ppi_limit_model *model, uint32_t at) {
 static bool add_work(ppi_limit_model *model, uint32_t at, uint32_t part_of,
                      uint32_t around) {
   const ppi_limit_call *call = &model->calls[at];
-  if (!PPI_ROOM(model->works, model->works_capacity, model->num_works + 1))
-    return false;
-  model->works[model->num_works++] =
-      (ppi_limit_work){.start_ns = call->start_ns,
-                       .end_ns = call->end_ns,
-                       .submit_ns = call->submit_ns,
-                       .work_ns = call->work_ns,
-                       .launches = 1 + call->dropped,
-                       .call = part_of,
-                       .around = around};
-  return true;
+  return PPI_PUSH(model->works, model->num_works, model->works_capacity,
+                  (ppi_limit_work){.start_ns = call->start_ns,
+                                   .end_ns = call->end_ns,
+                                   .submit_ns = call->submit_ns,
+                                   .work_ns = call->work_ns,
+                                   .launches = 1 + call->dropped,
+                                   .call = part_of,
+                                   .around = around});
 }
 
 // By stream: its last call.

@@ -31,9 +31,7 @@ typedef struct ppi_replay {
 } ppi_replay;
 
 static bool add_job(ppi_replay *to, const replay_job *job) {
-  if (!PPI_ROOM(to->jobs, to->capacity, to->num + 1)) return false;
-  to->jobs[to->num++] = *job;
-  return true;
+  return PPI_PUSH(to->jobs, to->num, to->capacity, *job);
 }
 
 // Consecutive calls of a request on one row of the station are one job.

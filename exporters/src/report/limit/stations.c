@@ -81,12 +81,9 @@ static bool add_row(ppi_limit_model *model, uint32_t at, uint32_t row) {
 }
 
 static bool add_stage(ppi_station *station, uint32_t name, uint64_t ns) {
-  if (!PPI_ROOM(station->stages, station->stages_capacity,
-                station->num_stages + 1))
-    return false;
-  station->stages[station->num_stages++] =
-      (ppi_limit_stage){name, ns, 0, PPI_NONE, ns > 0};
-  return true;
+  return PPI_PUSH(station->stages, station->num_stages,
+                  station->stages_capacity,
+                  (ppi_limit_stage){name, ns, 0, PPI_NONE, ns > 0});
 }
 
 // The index of each name in the stages of one station, plus one; 0: not there.

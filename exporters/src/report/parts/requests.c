@@ -79,10 +79,9 @@ static bool claim_device(owners *all, const claim *at) {
       all->items[i] = all->items[--all->num];
     return true;
   }
-  if (i == all->num) {
-    if (!PPI_ROOM(all->items, all->capacity, all->num + 1)) return false;
-    all->items[all->num++] = (owner){at->flow, 0};
-  }
+  if (i == all->num &&
+      !PPI_PUSH(all->items, all->num, all->capacity, (owner){at->flow, 0}))
+    return false;
   all->items[i].num++;
   return true;
 }
@@ -208,10 +207,7 @@ static void vote(filling *to, const ppi_request_part *parts, size_t num) {
 }
 
 static bool add_row(filling *to, const ppi_request_row *row) {
-  if (!PPI_ROOM(to->out->rows, to->rows_capacity, to->out->num_rows + 1))
-    return false;
-  to->out->rows[to->out->num_rows++] = *row;
-  return true;
+  return PPI_PUSH(to->out->rows, to->out->num_rows, to->rows_capacity, *row);
 }
 
 // The request's cell of this stage.
