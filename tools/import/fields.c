@@ -473,6 +473,19 @@ static void take_direct(ppi_fields *fields, const ppi_json_token *token) {
     set_scalar(&fields->fields[fields->field], token);
 }
 
+void ppi_fields_put(ppi_fields *fields, int key, const ppi_json_token *value) {
+  int arg = key - PPI_NUM_KEYS;
+  fields->is_empty = false;
+  fields->field = key;
+  if (arg < 0) {
+    take_direct(fields, value);
+    return;
+  }
+  fields->args_set |= UINT64_C(1) << arg;
+  fields->args[arg].kind = PPI_SCALAR_NONE;
+  set_scalar(&fields->args[arg], value);
+}
+
 static void take_id2(ppi_fields *fields, const ppi_json_token *token) {
   if (closes(token->kind)) {
     fields->is_in_id2 = fields->depth > 1;

@@ -182,6 +182,10 @@ void ppi_fields_begin(ppi_fields *fields);
 // was its closing one.
 bool ppi_fields_take(ppi_fields *fields, const ppi_json_token *token);
 
+// ppi_fields_put gives a member its value, a text or a number, without the
+// parser. `key` is a ppi_field, or PPI_NUM_KEYS + a ppi_arg.
+void ppi_fields_put(ppi_fields *fields, int key, const ppi_json_token *value);
+
 static inline const ppi_scalar *ppi_fields_arg(const ppi_fields *fields,
                                                ppi_arg arg) {
   return fields->args_set >> arg & 1 ? &fields->args[arg] : NULL;

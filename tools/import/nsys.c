@@ -5,12 +5,14 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "cli/say.h"
+#include "file/digits.h"
 #include "import/convert.h"
 #include "import/foreign.h"
 #include "json/hash.h"
@@ -330,43 +332,40 @@ static const char *text_at(const ppi_nsys *nsys, int column,
 
 // ---- the members of an event ----
 
-static void put(ppi_importer *importer, const char *key, ppi_json_kind kind,
-                const char *text) {
-  size_t len = strlen(text);
-  double number = kind == PPI_JSON_NUMBER ? ppi_json_number(text, len) : 0;
-  ppi_fields_take(&importer->fields,
-                  &(ppi_json_token){PPI_JSON_KEY, key, strlen(key), 0});
-  ppi_fields_take(&importer->fields,
-                  &(ppi_json_token){kind, text, len, number});
+#define ARG(name) (PPI_NUM_KEYS + PPI_ARG_##name)
+
+// The texts of the values also decide the run's uuid.
+static void put(ppi_importer *importer, int key, ppi_json_kind kind,
+                const char *text, size_t len) {
   ppi_hash_more(importer->hash, text, len);
+  ppi_fields_put(&importer->fields, key,
+                 &(ppi_json_token){kind, text, len, NAN});
 }
 
-static void put_text(ppi_importer *importer, const char *key,
-                     const char *text) {
-  put(importer, key, PPI_JSON_STRING, text);
+static void put_text(ppi_importer *importer, int key, const char *text) {
+  put(importer, key, PPI_JSON_STRING, text, strlen(text));
 }
 
-static void put_number(ppi_importer *importer, const char *key,
-                       int64_t number) {
-  char text[24];
-  snprintf(text, sizeof text, "%" PRId64, number);
-  put(importer, key, PPI_JSON_NUMBER, text);
+static void put_digits(ppi_importer *importer, int key, int64_t number,
+                       char *(*digits)(char *at, uint64_t number)) {
+  char text[1 + PPI_DIGITS_MOST] = "-";
+  uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+  char *end = digits(text + (number < 0), size);
+  put(importer, key, PPI_JSON_NUMBER, text, (size_t)(end - text));
+}
+
+static void put_number(ppi_importer *importer, int key, int64_t number) {
+  put_digits(importer, key, number, ppi_digits_u64);
+}
+
+// Keeps uuids as they were when arguments were an object of JSON.
+static void begin_args(ppi_importer *importer) {
+  ppi_hash_more(importer->hash, "", 0);
 }
 
 // Microseconds with the three digits of nanoseconds.
-static void put_us(ppi_importer *importer, const char *key, int64_t ns) {
-  char text[32];
-  uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-  snprintf(text, sizeof text, "%s%" PRIu64 ".%03u", ns < 0 ? "-" : "",
-           size / 1000, (unsigned)(size % 1000));
-  put(importer, key, PPI_JSON_NUMBER, text);
-}
-
-static void end_event(ppi_importer *importer, bool has_args) {
-  for (int i = 0; i <= has_args; i++)
-    ppi_fields_take(&importer->fields,
-                    &(ppi_json_token){.kind = PPI_JSON_OBJECT_END});
-  ppi_convert(importer);
+static void put_us(ppi_importer *importer, int key, int64_t ns) {
+  put_digits(importer, key, ns, ppi_digits_us);
 }
 
 static int64_t process_at(const ppi_nsys *nsys) {
@@ -375,19 +374,20 @@ static int64_t process_at(const ppi_nsys *nsys) {
 }
 
 static void put_thread(const ppi_nsys *nsys, ppi_importer *importer) {
-  put_number(importer, "pid", process_at(nsys));
-  put_number(importer, "tid", number_at(nsys, OWNER) & 0xffffff);
+  put_number(importer, PPI_FIELD_PID, process_at(nsys));
+  put_number(importer, PPI_FIELD_TID, number_at(nsys, OWNER) & 0xffffff);
 }
 
 static void take_meta(const ppi_nsys *nsys, ppi_importer *importer,
                       int64_t kind) {
   ppi_fields_begin(&importer->fields);
-  put_text(importer, "ph", "M");
-  put_text(importer, "name", kind == PROCESS ? "process_name" : "thread_name");
+  put_text(importer, PPI_FIELD_PH, "M");
+  put_text(importer, PPI_FIELD_NAME,
+           kind == PROCESS ? "process_name" : "thread_name");
   put_thread(nsys, importer);
-  put(importer, "args", PPI_JSON_OBJECT, "");
-  put_text(importer, "name", text_at(nsys, NAME, ""));
-  end_event(importer, true);
+  begin_args(importer);
+  put_text(importer, ARG(NAME), text_at(nsys, NAME, ""));
+  ppi_convert(importer);
 }
 
 // A correlation id is unique only in its process.
@@ -395,46 +395,46 @@ static void put_ids(const ppi_nsys *nsys, ppi_importer *importer,
                     int64_t kind) {
   uint64_t id = ((uint64_t)process_at(nsys) & 0xfffff) << 32 |
                 ((uint64_t)number_at(nsys, ID) & 0xffffffff);
-  put(importer, "args", PPI_JSON_OBJECT, "");
-  put_number(importer, "correlation", (int64_t)id);
+  begin_args(importer);
+  put_number(importer, ARG(CORRELATION), (int64_t)id);
   if (kind == WORK) {
-    put_number(importer, "device", number_at(nsys, DEVICE));
-    put_number(importer, "stream", number_at(nsys, STREAM));
+    put_number(importer, ARG(DEVICE), number_at(nsys, DEVICE));
+    put_number(importer, ARG(STREAM), number_at(nsys, STREAM));
     if (!is_null_at(nsys, OWNER))
-      put_number(importer, "owner process", process_at(nsys));
+      put_number(importer, ARG(OWNER), process_at(nsys));
   }
   if (!is_null_at(nsys, BYTES))
-    put_number(importer, "bytes", number_at(nsys, BYTES));
+    put_number(importer, ARG(BYTES), number_at(nsys, BYTES));
 }
 
 static void begin_event(const ppi_nsys *nsys, ppi_importer *importer,
                         const char *phase, int64_t kind) {
   char gpu[32];
   ppi_fields_begin(&importer->fields);
-  put_text(importer, "ph", phase);
-  put_text(importer, "cat", text_at(nsys, CATEGORY, "UserDefined"));
-  put_text(importer, "name", text_at(nsys, NAME, ""));
+  put_text(importer, PPI_FIELD_PH, phase);
+  put_text(importer, PPI_FIELD_CAT, text_at(nsys, CATEGORY, "UserDefined"));
+  put_text(importer, PPI_FIELD_NAME, text_at(nsys, NAME, ""));
   if (kind != WORK) {
     put_thread(nsys, importer);
     return;
   }
   snprintf(gpu, sizeof gpu, "GPU %" PRId64, number_at(nsys, DEVICE));
-  put_text(importer, "pid", gpu);
-  put_number(importer, "tid", number_at(nsys, STREAM));
+  put_text(importer, PPI_FIELD_PID, gpu);
+  put_number(importer, PPI_FIELD_TID, number_at(nsys, STREAM));
 }
 
 // A range between two threads becomes a begin and an end with one id.
 static void take_loose_end(const ppi_nsys *nsys, ppi_importer *importer,
                            const char *phase, int column) {
   begin_event(nsys, importer, phase, START_END);
-  put_us(importer, "ts", number_at(nsys, column));
-  put_number(importer, "id", number_at(nsys, ID));
-  end_event(importer, false);
+  put_us(importer, PPI_FIELD_TS, number_at(nsys, column));
+  put_number(importer, PPI_FIELD_ID, number_at(nsys, ID));
+  ppi_convert(importer);
 }
 
 static void take_row(const ppi_nsys *nsys, ppi_importer *importer) {
   int64_t kind = number_at(nsys, KIND);
-  bool has_end = !is_null_at(nsys, END), has_ids = kind == CALL || kind == WORK;
+  bool has_end = !is_null_at(nsys, END);
   if (kind == PROCESS || kind == THREAD) {
     take_meta(nsys, importer, kind);
     return;
@@ -445,14 +445,14 @@ static void take_row(const ppi_nsys *nsys, ppi_importer *importer) {
     return;
   }
   begin_event(nsys, importer, kind == MARK ? "i" : "X", kind);
-  put_us(importer, "ts", number_at(nsys, START));
+  put_us(importer, PPI_FIELD_TS, number_at(nsys, START));
   if (kind != MARK && has_end) {
     uint64_t length =
         (uint64_t)number_at(nsys, END) - (uint64_t)number_at(nsys, START);
-    put_us(importer, "dur", (int64_t)length);
+    put_us(importer, PPI_FIELD_DUR, (int64_t)length);
   }
-  if (has_ids) put_ids(nsys, importer, kind);
-  end_event(importer, has_ids);
+  if (kind == CALL || kind == WORK) put_ids(nsys, importer, kind);
+  ppi_convert(importer);
 }
 
 static void take_models(ppi_nsys *nsys, ppi_importer *importer) {
