@@ -164,6 +164,16 @@ def print_own(command, names):
               f"{BOUNDS.get(name, 0)}")
 
 
+def print_start(pipeline, rounds):
+    """What a recording costs however long it is: CPU time of one request, recorded and not."""
+    command = [os.path.abspath(pipeline), "--device", "cpu", "--requests", "1"]
+    offs, pairs = measure(command, rounds, ["everything"])
+    more = statistics.median(1000 * (statistics.mean(ways) - statistics.mean(offs[at:at + 2]))
+                             for at, ways in pairs["everything"])
+    print(f"\nstart, stop and one request: {more:.2f} ms more, median of {rounds} rounds")
+    print(f"row\tperturbation of the pipeline, start and stop\t{more:.3f}\tms CPU\t0")
+
+
 def stay_on_one_cpu(number):
     """This process and what it starts; threads then do not meet on one core's two halves."""
     allowed = sorted(os.sched_getaffinity(0))
@@ -192,6 +202,7 @@ def main():
                arguments.requests]
     print_table(*measure(command, arguments.rounds, names))
     print_own(command, names)
+    print_start(arguments.pipeline, arguments.rounds)
 
 
 if __name__ == "__main__":
