@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <random>
@@ -87,6 +88,67 @@ TEST(CompareChangesTest, RunsOfOnePointAreAlike) {
   EXPECT_TRUE(Find(runs).empty());
   for (size_t i = 0; i < 20; i++) runs[i].point = i;
   EXPECT_FALSE(Find(runs).empty());
+}
+
+// The runs of the first points that any stage's new change makes an alarm of.
+bool IsAlarm(const std::vector<Runs> &stages, size_t num) {
+  for (const auto &runs : stages) {
+    ppi_change changes[PPI_MOST_CHANGES];
+    bool is_new[PPI_MOST_CHANGES];
+    size_t found = ppi_changes_find(runs.data(), num, stages.size(), changes);
+    if (!found) continue;
+    ppi_changes_mark(runs.data(), num, stages.size(), changes, found, is_new);
+    for (size_t i = 0; i < found; i++)
+      if (is_new[i] && changes[i].after > changes[i].before) return true;
+  }
+  return false;
+}
+
+// Levels of 0 and 0.2, each figure 0.05 to one side. The 13th night makes three
+// runs of the new level, which is no proof for a year. The change is new once,
+// though the test is not as sure on each night that follows.
+TEST(CompareChangesTest, ANewChangeIsSureForAYear) {
+  Runs runs;
+  size_t alarms = 0, first = 0;
+  for (size_t i = 0; i < 30; i++) {
+    runs.push_back({(i % 2 ? 0.05 : -0.05) + (i < 10 ? 0 : 0.2), i});
+    if (i < 5 || !IsAlarm({runs}, i + 1)) continue;
+    if (!alarms++) first = i;
+  }
+  EXPECT_EQ(alarms, 1u);
+  EXPECT_GT(first, 12u);
+}
+
+// Looked at each night, at most 5 % of years of ten stages have an alarm where
+// nothing changed. One stage is 5 % slower from the 200th night on: how many
+// nights later the alarm comes.
+TEST(CompareChangesTest, HowOftenAYearOfNightsIsWrong) {
+  const size_t stages = 10, nights = 365, years = Rounds(4, 1000);
+  printf("| runs | years with an alarm | nights until +5 %%: half, 90 %% |\n");
+  printf("|---|---:|---:|\n");
+  for (const auto &kind : kSpreads) {
+    size_t alarms = 0;
+    std::vector<size_t> delays;
+    for (size_t year = 0; year < years; year++) {
+      std::vector<Runs> all;
+      for (size_t k = 0; k < stages; k++)
+        all.push_back(
+            Make(5000000 + year * stages + k, nights, 1, kind.spread));
+      bool any = false;
+      for (size_t night = 6; night <= nights && !any; night++)
+        any = IsAlarm(all, night);
+      alarms += any;
+      for (auto &run : all[0]) run.figure += run.point >= 200 ? 0.0488 : 0;
+      size_t night = 201;
+      while (night < nights && !IsAlarm(all, night)) night++;
+      delays.push_back(night - 200);
+    }
+    std::sort(delays.begin(), delays.end());
+    printf("| %s | %zu of %zu | %zu, %zu |\n", kind.name, alarms, years,
+           delays[years / 2], delays[years * 9 / 10]);
+    fflush(stdout);
+    EXPECT_LE(alarms, years / 20 + (years < 1000 ? 2 : 0));
+  }
 }
 
 // Of pasts of ten stages where nothing changed at most 5 % have any change; 5 %

@@ -25,13 +25,27 @@
 
 // Two runs make no level: one of them may be an outlier. So may one point.
 enum { LEAST_RUNS = 3, LEAST_POINTS = 2 };
+// Of a year's looks each has its share of the error. Student's test is not
+// right so far out where runs have outliers: three in a row come once in some
+// years, most of five do not.
+#define SURE (PPI_COMPARE_ALPHA / PPI_LOOKS_A_YEAR)
+enum { LEAST_SURE_RUNS = 5 };
+
+// Figures of one level, by Welford's method.
+typedef struct level {
+  size_t num;
+  double mean, squares;
+} level;
 
 typedef struct search {
   const ppi_past_run *runs;
   double tests;  // over which the error is shared
+  double error;
+  size_t least_runs;
   ppi_change *changes;
   size_t num;
   double *scratch;  // room for all runs
+  level *from;      // of the runs from each place on
 } search;
 
 typedef struct split {
@@ -39,27 +53,18 @@ typedef struct split {
   double t, before, after;
 } split;
 
-static void sums_of(const ppi_past_run *runs, size_t num, double *out_mean,
-                    double *out_squares) {
-  double mean = 0, squares = 0;
-  for (size_t i = 0; i < num; i++) {
-    double off = runs[i].figure - mean;
-    mean += off / (double)(i + 1);
-    squares += off * (runs[i].figure - mean);
-  }
-  *out_mean = mean;
-  *out_squares = squares;
+static void add_to(level *to, double figure) {
+  double off = figure - to->mean;
+  to->mean += off / (double)++to->num;
+  to->squares += off * (figure - to->mean);
 }
 
-static split split_at(const ppi_past_run *runs, size_t num, size_t at) {
-  split out = {.at = at};
-  double left, right, n = (double)at, m = (double)(num - at);
-  sums_of(runs, at, &out.before, &left);
-  sums_of(runs + at, num - at, &out.after, &right);
-  // Clocks count whole ns, so equal figures have an error of 1e-6, not 0.
-  double variance = (left + right) / (n + m - 2) + 1e-12;
-  out.t = fabs(out.after - out.before) / sqrt(variance * (1 / n + 1 / m));
-  return out;
+// Student's t of the difference of two levels. Clocks count whole ns, so equal
+// figures have an error of 1e-6, not 0.
+static double t_of(const level *left, const level *right) {
+  double n = (double)left->num, m = (double)right->num;
+  double variance = (left->squares + right->squares) / (n + m - 2) + 1e-12;
+  return fabs(right->mean - left->mean) / sqrt(variance * (1 / n + 1 / m));
 }
 
 static double median_of(const ppi_past_run *runs, size_t num, double *scratch) {
@@ -68,20 +73,12 @@ static double median_of(const ppi_past_run *runs, size_t num, double *scratch) {
 }
 
 // Points of one level, each with the median of its runs.
-typedef struct level {
-  size_t num;
-  double mean, squares;
-} level;
-
 static level level_of_points(const search *all, const ppi_past_run *runs,
                              size_t num) {
   level out = {.num = 0};
   for (size_t begin = 0, end; begin < num; begin = end) {
     for (end = begin; end < num && runs[end].point == runs[begin].point;) end++;
-    double median = median_of(runs + begin, end - begin, all->scratch);
-    double off = median - out.mean;
-    out.mean += off / (double)++out.num;
-    out.squares += off * (median - out.mean);
+    add_to(&out, median_of(runs + begin, end - begin, all->scratch));
   }
   return out;
 }
@@ -91,11 +88,8 @@ static double chance_of_points(const search *all, const ppi_past_run *runs,
                                size_t num, const split *best, double part) {
   const level left = level_of_points(all, runs, best->at);
   const level right = level_of_points(all, runs + best->at, num - best->at);
-  double n = (double)left.num, m = (double)right.num;
-  double variance = (left.squares + right.squares) / (n + m - 2) + 1e-12;
-  double t =
-      part * fabs(right.mean - left.mean) / sqrt(variance * (1 / n + 1 / m));
-  return 2 * ppi_student_tail(t, n + m - 2);
+  return 2 * ppi_student_tail(part * t_of(&left, &right),
+                              (double)(left.num + right.num) - 2);
 }
 
 // A few outliers move a mean but no median. If the median moved less, t shrinks
@@ -114,24 +108,39 @@ static size_t num_points(const ppi_past_run *runs, size_t num) {
   return points;
 }
 
+static split best_split(const search *all, const ppi_past_run *runs,
+                        size_t num) {
+  size_t points = num_points(runs, num), passed = 0;
+  level left = {.num = 0};
+  split best = {.at = 0};
+  all->from[num] = left;
+  for (size_t at = num; at-- > 0;) {
+    all->from[at] = all->from[at + 1];
+    add_to(&all->from[at], runs[at].figure);
+  }
+  for (size_t at = 1; at + all->least_runs <= num; at++) {
+    const level *right = &all->from[at];
+    add_to(&left, runs[at - 1].figure);
+    if (runs[at].point == runs[at - 1].point) continue;
+    passed++;
+    if (PPI_MIN(passed, points - passed) < LEAST_POINTS || at < all->least_runs)
+      continue;
+    double t = t_of(&left, right);
+    if (t > best.t) best = (split){at, t, left.mean, right->mean};
+  }
+  return best;
+}
+
 static void look(search *all, size_t begin, size_t end) {
   const ppi_past_run *runs = all->runs + begin;
-  size_t num = end - begin, points = num_points(runs, num), left = 0;
-  split best = {.at = 0};
-  for (size_t at = 1; at + LEAST_RUNS <= num; at++) {
-    if (runs[at].point == runs[at - 1].point) continue;
-    left++;
-    if (PPI_MIN(left, points - left) < LEAST_POINTS || at < LEAST_RUNS)
-      continue;
-    split one = split_at(runs, num, at);
-    if (one.t > best.t) best = one;
-  }
+  size_t num = end - begin;
+  split best = best_split(all, runs, num);
   if (best.at == 0 || all->num == PPI_MOST_CHANGES) return;
   double part = share_of(all, runs, num, &best);
   double of_runs = 2 * ppi_student_tail(part * best.t, (double)num - 2);
   double of_points = chance_of_points(all, runs, num, &best, part);
   double p = all->tests * PPI_MAX(of_runs, of_points);
-  if (p >= PPI_COMPARE_ALPHA) return;
+  if (p >= all->error) return;
   look(all, begin, begin + best.at);
   if (all->num < PPI_MOST_CHANGES)
     all->changes[all->num++] =
@@ -150,15 +159,19 @@ static double level_of(const search *all, size_t num, size_t from, size_t to) {
   return sum / n;
 }
 
-size_t ppi_changes_find(const ppi_past_run *runs, size_t num, size_t num_stages,
-                        ppi_change out[PPI_MOST_CHANGES]) {
-  search all = {
-      .runs = runs,
-      .changes = out,
-      .scratch = ppi_tool_must(ppi_alloc((num + 1) * sizeof(double)))};
+static size_t find(const ppi_past_run *runs, size_t num, size_t num_stages,
+                   double error, size_t least_runs,
+                   ppi_change out[PPI_MOST_CHANGES]) {
+  search all = {.runs = runs,
+                .error = error,
+                .least_runs = least_runs,
+                .changes = out,
+                .scratch = ppi_tool_must(ppi_alloc((num + 1) * sizeof(double))),
+                .from = ppi_tool_must(ppi_alloc((num + 1) * sizeof(level)))};
   all.tests = ((double)num_points(runs, num) - 1) * (double)num_stages;
   look(&all, 0, num);
   ppi_free(all.scratch);
+  ppi_free(all.from);
   for (size_t i = 0; i < all.num; i++) {
     size_t from = i ? out[i - 1].point : 0;
     size_t to = i + 1 < all.num ? out[i + 1].point : SIZE_MAX;
@@ -166,6 +179,53 @@ size_t ppi_changes_find(const ppi_past_run *runs, size_t num, size_t num_stages,
     out[i].after = level_of(&all, num, out[i].point, to);
   }
   return all.num;
+}
+
+size_t ppi_changes_find(const ppi_past_run *runs, size_t num, size_t num_stages,
+                        ppi_change out[PPI_MOST_CHANGES]) {
+  return find(runs, num, num_stages, PPI_COMPARE_ALPHA, LEAST_RUNS, out);
+}
+
+static size_t find_sure(const ppi_past_run *runs, size_t num, size_t num_stages,
+                        ppi_change out[PPI_MOST_CHANGES]) {
+  return find(runs, num, num_stages, SURE, LEAST_SURE_RUNS, out);
+}
+
+// A change may move by a point or two as runs are added.
+static bool was_found(size_t point, const ppi_change *among, size_t num) {
+  for (size_t i = 0; i < num; i++)
+    if (among[i].point + 2 >= point && among[i].point <= point + 2) return true;
+  return false;
+}
+
+// The first `num` of the runs without those of the last point.
+static size_t without_last(const ppi_past_run *runs, size_t num) {
+  size_t left = num;
+  while (left && runs[left - 1].point == runs[num - 1].point) left--;
+  return left;
+}
+
+// A change that was sure and is so again is not new.
+static bool was_sure(const ppi_past_run *runs, size_t num, size_t num_stages,
+                     size_t point) {
+  ppi_change before[PPI_MOST_CHANGES];
+  while ((num = without_last(runs, num)) && runs[num - 1].point >= point) {
+    size_t found = find_sure(runs, num, num_stages, before);
+    if (was_found(point, before, found)) return true;
+  }
+  return false;
+}
+
+void ppi_changes_mark(const ppi_past_run *runs, size_t num, size_t num_stages,
+                      const ppi_change *changes, size_t num_changes,
+                      bool *out_is_new) {
+  ppi_change sure[PPI_MOST_CHANGES];
+  size_t num_sure = find_sure(runs, num, num_stages, sure);
+  for (size_t i = 0; i < num_changes; i++) {
+    size_t point = changes[i].point;
+    out_is_new[i] = was_found(point, sure, num_sure) &&
+                    !was_sure(runs, num, num_stages, point);
+  }
 }
 
 // ---- the table ----
@@ -224,7 +284,9 @@ int ppi_history_print(const ppi_history *history, int code) {
                history->points[0], history->points[history->num_points - 1]);
   ppi_page_text(&view.note,
                 "Where nothing changed at most 5 % of pasts show a change in "
-                "any stage. A level\nhas three runs of two points or more\n");
+                "any stage. Looked at\neach night, at most 5 % of years have "
+                "one that is new. A level has three runs of\ntwo points or "
+                "more\n");
   ppi_tool_rows_all(&page, &view, options, "pprof.history/1");
   ppi_view_clear(&view);
   return ppi_tool_output_page(options, &page, code);

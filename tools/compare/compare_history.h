@@ -31,12 +31,21 @@ typedef struct ppi_change {
 size_t ppi_changes_find(const ppi_past_run *runs, size_t num, size_t num_stages,
                         ppi_change out[PPI_MOST_CHANGES]);
 
+// A past is looked at each night, so a look has its share of the error: of
+// years in which nothing changed at most 0.05 have any new change.
+#define PPI_LOOKS_A_YEAR 365
+// ppi_changes_mark says which of the changes are sure by that share, for the
+// first time with the last point.
+void ppi_changes_mark(const ppi_past_run *runs, size_t num, size_t num_stages,
+                      const ppi_change *changes, size_t num_changes,
+                      bool *out_is_new);
+
 typedef struct ppi_history_stage {
   const ppi_compare_stage *stage;  // of one of the points
   ppi_past_run *runs;
   size_t num_runs, capacity;
   ppi_change changes[PPI_MOST_CHANGES];
-  bool is_new[PPI_MOST_CHANGES];  // not found without the last point
+  bool is_new[PPI_MOST_CHANGES];  // by ppi_changes_mark
   size_t num_changes;
 } ppi_history_stage;
 

@@ -67,27 +67,16 @@ static void find_stages(struct history *history) {
           ppi_stages_compare);
 }
 
-// A change may move by a point or two as runs are added.
-static bool was_found(const ppi_change *change, const ppi_change *before,
-                      size_t num) {
-  for (size_t i = 0; i < num; i++)
-    if (before[i].point + 2 >= change->point &&
-        before[i].point <= change->point + 2)
-      return true;
-  return false;
-}
-
 static void find_changes(const struct history *history,
                          ppi_history_stage *own) {
-  ppi_change before[PPI_MOST_CHANGES];
-  size_t without = own->num_runs, last = history->past.num - 1;
-  while (without && own->runs[without - 1].point == last) without--;
   own->num_changes = ppi_changes_find(own->runs, own->num_runs,
                                       history->num_stages, own->changes);
-  size_t num =
-      ppi_changes_find(own->runs, without, history->num_stages, before);
-  for (size_t i = 0; i < own->num_changes; i++)
-    own->is_new[i] = !was_found(&own->changes[i], before, num);
+  // A stage that the last point lacks has nothing new.
+  bool is_last = own->num_runs &&
+                 own->runs[own->num_runs - 1].point + 1 == history->past.num;
+  if (is_last)
+    ppi_changes_mark(own->runs, own->num_runs, history->num_stages,
+                     own->changes, own->num_changes, own->is_new);
 }
 
 static int conclude(const struct history *history) {

@@ -1,4 +1,5 @@
-# Commits of two runs each: detect becomes slower with 20, and 21 shows it.
+# Commits of two runs each: detect becomes slower with 20, and 22 shows it for
+# sure.
 commit() {
   mkdir -p "$3/$1"
   for run in 1 2; do
@@ -12,11 +13,14 @@ for i in 11 12 13 14 15 16 17 18 19; do commit $i 1 nightly; done
 echo $?
 commit 20 1.1 nightly
 commit 21 1.1 nightly
+"$TOOL" history --fail-on new -o early nightly
+echo $?
+commit 22 1.1 nightly
 "$TOOL" history --fail-on new --html page.html nightly
 echo $?
 grep -c '<svg' page.html
 grep -o '>20 +[0-9.]* %' page.html
-commit 22 1.1 nightly
+commit 23 1.1 nightly
 "$TOOL" history --fail-on new --stage detect -f csv nightly | cut -d, -f1,5-9,11
 "$TOOL" history --fail-on new -o out nightly
 echo $?
