@@ -139,11 +139,12 @@ def _functions_of(module):
                 yield value.__qualname__ + "." + name if is_class else name, function
 
 
-def mark_all(module, category):
-    """Marks the functions of a module; what it returns can be restored."""
+def mark_all(module, category, known=()):
+    """Marks the functions of a module beside the `known`; what it returns can be restored."""
+    known = {one.own.__code__ for one in known}
     prefix = "" if module.__name__.startswith("__") else module.__name__.rpartition(".")[2] + "."
     return [_Function(function, prefix + name, category).replace()
-            for name, function in _functions_of(module)]
+            for name, function in _functions_of(module) if function.__code__ not in known]
 
 
 def _stack(thread):

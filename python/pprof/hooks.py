@@ -142,6 +142,7 @@ class _Finder:
         self.finding, self.noted = set(), set()
         self.own = next((rule for rule in rules if rule.module == _OWN), None)
         self.functions, self.packages, self.has_main = [], set(), False  # own ones
+        self.lines = None  # of the main file
         self.lock = _thread.allocate_lock()
         for rule in rules:
             if rule is not self.own:
@@ -222,46 +223,82 @@ class _Finder:
         calls = has_any and self._loaded([self.own], module.__name__)
         if calls:
             functions = importlib.import_module("._hook_functions", calls.__package__)
-            self.functions += functions.mark_all(module, self.own.category)
+            self.functions += functions.mark_all(module, self.own.category, self.functions)
             return functions
         return None
 
+    def names_of_functions(self):
+        """The last names of the marked functions."""
+        return {function.site[0].rpartition(".")[2] for function in self.functions}
+
+    def load_for_main(self):
+        return self._loaded([self.own], "__main__") if self.own else None
+
     def _leave_functions(self):
+        if self.lines:
+            self.lines.stop()
         with self.lock:
             for function in self.functions:
                 function.restore()
             self.own, self.functions = None, []
 
     def watch_main(self):
-        """Marks the program's file once all that it defines is there: no import loads it."""
+        """Marks the program's file: no import loads it."""
         def in_child():
             self.lock.release()
-            if self.own and not self.has_main:  # the thread that waits is not there
+            if self.lines:
+                self.lines.forget()
+            elif self.own and not self.has_main:  # the thread that waits is not there
                 _thread.start_new_thread(self._await_main, (_thread.get_ident(), True))
         if self.own:
             os.register_at_fork(before=self.lock.acquire, after_in_parent=self.lock.release,
                                 after_in_child=in_child)
-            _thread.start_new_thread(self._await_main, (_thread.get_ident(), False))
+            if not self._watch_lines():
+                _thread.start_new_thread(self._await_main, (_thread.get_ident(), False))
+
+    def _watch_lines(self):
+        """From Python 3.12 on: the main file's lines as they run. False: nobody follows them."""
+        monitoring = getattr(sys, "monitoring", None)
+        tool = next((one for one in (4, 3) if monitoring and not monitoring.get_tool(one)), None)
+        if tool is None or _main_frame(sys._getframe()):
+            return False
+
+        def start(code, offset):
+            if code.co_name != "<module>" or not _main_frame(sys._getframe(1)):
+                return monitoring.DISABLE
+            monitoring.set_events(tool, 0)
+            try:
+                if self.own and _is_own(code.co_filename):
+                    self.has_main = True
+                    self.lines = _lines_class()(self, tool, code)
+            except (OSError, SyntaxError, UnicodeError):  # its source is not there
+                pass
+            if not self.lines:
+                monitoring.free_tool_id(tool)
+            return None
+        monitoring.use_tool_id(tool, "pprof")
+        monitoring.register_callback(tool, monitoring.events.PY_START, start)
+        monitoring.set_events(tool, monitoring.events.PY_START)
+        return True
 
     def _await_main(self, thread, is_forked):
         pause = 0.001
-        while self.own and self in sys.meta_path:
+        while self.own and not self.has_main and self in sys.meta_path:
             time.sleep(pause)
             pause = min(2 * pause, 0.05)
-            main, frame = sys.modules.get("__main__"), sys._current_frames().get(thread)
-            while frame and (frame.f_code.co_name != "<module>" or
-                             frame.f_globals is not vars(main)):
-                frame = frame.f_back
-            if (frame.f_lineno or 0) > _last_definition(frame.f_code) if frame else is_forked:
-                functions = self.mark_main(main)
-                if functions:
+            main, frame = sys.modules.get("__main__"), _main_frame(
+                sys._current_frames().get(thread))
+            functions = self.mark_main(main) if frame or is_forked else None
+            if is_forked or frame and frame.f_lineno > _last_definition(frame.f_code):
+                self.has_main = True
+                if functions and frame:
                     functions.follow(thread, self.functions)
                 return
 
     def mark_main(self, main):
+        """Marks the functions that the main file has defined until now."""
         with self.lock:  # no fork in between
-            if self.own and not self.has_main and _is_own(getattr(main, "__file__", None)):
-                self.has_main = True
+            if self.own and _is_own(getattr(main, "__file__", None)):
                 return self._mark_functions(main)
             return None
 
@@ -318,6 +355,23 @@ def _is_own(path):
             and "-packages" + os.sep not in path)
 
 
+def _main_frame(frame):
+    """The frame that runs the main module, of a thread's innermost one."""
+    names = vars(sys.modules["__main__"]) if "__main__" in sys.modules else None
+    while frame and (frame.f_code.co_name != "<module>" or frame.f_globals is not names):
+        frame = frame.f_back
+    return frame
+
+
+def _lines_class():
+    """Of a file that needs no other of the package."""
+    spec = importlib.util.spec_from_file_location(
+        __package__ + "._hook_lines", os.path.join(_HERE, "_hook_lines.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Lines
+
+
 def _last_definition(code):
     """The last line of a module where a function or class begins."""
     return max((one.co_firstlineno for one in code.co_consts
@@ -358,6 +412,7 @@ def _with_role(prepare, finder):
         set_role((data.get("sys_argv") or [""])[0], data.get("name", ""))
         prepare(data)
         finder.mark_main(sys.modules.get("__main__"))
+        finder.has_main = True
     return prepare_worker
 
 
