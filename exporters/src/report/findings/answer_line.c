@@ -300,7 +300,6 @@ static void put_run(ppi_search *search, const ppi_limit *limit) {
 // The verdict of the limit model comes before all parts.
 static void put_limit(ppi_search *search, const ppi_limit *limit) {
   ppi_findings *out = search->out;
-  put_run(search, limit);
   PPI_SAY(out->answer, "%s%s%s", out->process, *out->process ? ": " : "",
           limit->sentence);
   for (size_t i = 0; i < limit->num_more; i++)
@@ -320,7 +319,10 @@ static void put_next(ppi_search *search) {
 
 void ppi_answer_line(ppi_search *search) {
   const ppi_costly costly = ppi_part_costly(search->answer);
+  const ppi_limit *limit = &search->figures->limit;
   const char *line = search->out->answer;
+  // A finding may have given the answer: the limit is that run's all the same.
+  if (limit->claim != PPI_CLAIM_NONE) put_run(search, limit);
   if (search->impossible.is_any) {
     keep_all(search->out);
     PPI_SAY(search->out->answer, "%s", search->impossible.text);
@@ -330,9 +332,9 @@ void ppi_answer_line(ppi_search *search) {
     keep_all(search->out);
     return;
   }
-  if (!*line && search->figures->limit.claim != PPI_CLAIM_NONE) {
+  if (!*line && limit->claim != PPI_CLAIM_NONE) {
     keep_all(search->out);
-    put_limit(search, &search->figures->limit);
+    put_limit(search, limit);
     return;
   }
   if (!search->answer->num_units && search->figures->runs_unopened &&
