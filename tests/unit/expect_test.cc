@@ -209,6 +209,44 @@ TEST_F(ExpectTest, WhatIsLearnt) {
         << text_;
 }
 
+// The recording ends inside a request, between two of its calls.
+TEST_F(ExpectTest, RequestsThatTheRecordingCutsAreNotLearntFrom) {
+  ppi_expect_lesson *lesson = ppi_expect_lesson_create();
+  ppi_expect_run run;
+  ppi_page page = {};
+  ppi_expect_run_init(
+      &run,
+      [](void *user, const ppi_expect_run *whole) {
+        ppi_expect_lesson_add(static_cast<ppi_expect_lesson *>(user), whole);
+      },
+      lesson);
+  const Service service(1);
+  Events events = service.events;
+  uint64_t last = 0;
+  for (const pprof_event &event : events)
+    if (event.num_flows) last = std::max(last, event.flows[0]);
+  events.erase(std::remove_if(events.begin(), events.end(),
+                              [&](const pprof_event &event) {
+                                return event.num_flows &&
+                                       event.flows[0] == last &&
+                                       event.site == kClassify;
+                              }),
+               events.end());
+  Feed(&run, events);
+  ppi_expect_run_clear(&run);
+  ppi_expect_lesson_put(lesson, &page);
+  ppi_expect_lesson_destroy(lesson);
+  const std::string text(page.bytes, page.len);
+  ppi_page_clear(&page);
+  EXPECT_NE(text.find("request has decode -> detect -> classify\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  # 1 request is cut at edges of the recording: not "
+                      "learnt from\n"),
+            std::string::npos)
+      << text;
+}
+
 // Each of 40 places in fresh runs.
 TEST_F(ExpectTest, EachChangeIsCaught) {
   Learn();

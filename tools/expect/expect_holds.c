@@ -32,12 +32,10 @@ static void put_unit(const ppi_expect_rule *rule, uint64_t unit, uint64_t ns,
 
 // ---- calls in units ----
 
-// A unit with a call that a window's edge has cut is not judged.
-static bool is_cut(const ppi_expect_run *run, const ppi_expect_units *units,
-                   size_t begin, size_t end) {
-  for (size_t i = begin; i < end; i++)
-    if (run->events[units->members[i].event].flags & PPROF_FLAG_CLIPPED)
-      return true;
+bool ppi_expect_is_cut(const ppi_expect_run *run,
+                       const ppi_expect_member *members, size_t num) {
+  for (size_t i = 0; i < num; i++)
+    if (run->events[members[i].event].flags & PPROF_FLAG_CLIPPED) return true;
   return false;
 }
 
@@ -124,6 +122,18 @@ static uint64_t end_of(const ppi_expect_run *run,
   return end;
 }
 
+uint64_t ppi_expect_longest(const ppi_expect_run *run,
+                            const ppi_expect_member *members, size_t num) {
+  uint64_t longest = 0;
+  for (size_t i = 0; i < num; i++) {
+    size_t at = i ? i - 1 : 0;
+    uint64_t took =
+        end_of(run, members + at, i - at + 1) - members[at].start_ns;
+    longest = PPI_MAX(longest, took);
+  }
+  return longest;
+}
+
 // The begin of the first call named by the rule that was open to the end while
 // no request passed. Others may have waited for it.
 static uint64_t hung_since(const ppi_expect_rule *rule,
@@ -159,16 +169,13 @@ static edges edges_of(const ppi_expect_rule *rule, const ppi_expect_run *run,
   for (size_t begin = 0, end; begin < units->num; begin = end) {
     const ppi_expect_member *members = units->members + begin;
     end = ppi_expect_unit_end(units, begin);
-    if (is_cut(run, units, begin, end)) continue;
+    if (ppi_expect_is_cut(run, members, end - begin)) continue;
     uint64_t last_ns = end_of(run, members, end - begin);
     longest = PPI_MAX(longest, last_ns - members->start_ns);
     if (!unit_holds(rule, run, members, end - begin, NULL)) continue;
     out.last_kept_ns = PPI_MAX(out.last_kept_ns, members->start_ns);
-    for (size_t i = 0; i < end - begin; i++) {
-      size_t at = i ? i - 1 : 0, num = i - at + 1;
-      uint64_t took = end_of(run, members + at, num) - members[at].start_ns;
-      out.most_ns = PPI_MAX(out.most_ns, took);
-    }
+    out.most_ns =
+        PPI_MAX(out.most_ns, ppi_expect_longest(run, members, end - begin));
   }
   if (!out.most_ns) out.most_ns = longest;
   out.hung_ns = hung_since(rule, run, out.last_kept_ns);
@@ -214,6 +221,18 @@ static bool is_whole(const ppi_expect_run *run,
   return false;
 }
 
+bool ppi_expect_is_near_edge(const ppi_expect_run *run,
+                             const ppi_expect_member *members, size_t num,
+                             uint64_t most_ns) {
+  const ppi_expect_window *first = ppi_expect_window_of(
+                              run, &run->events[members->event]),
+                          *last = ppi_expect_window_of(
+                              run, &run->events[members[num - 1].event]);
+  return !is_whole(run, members, num) &&
+         (first != last || members->start_ns - first->first_ns <= most_ns ||
+          end_of(run, members, num) + most_ns >= last->last_ns);
+}
+
 // Whether a request that breaks the rule may have its other calls outside the
 // recording: only where it is no further from that edge than two successive
 // calls of a request last.
@@ -256,7 +275,7 @@ static bool units_hold(const ppi_expect_rule *rule, const ppi_expect_run *run,
     const ppi_expect_member *members = units.members + begin;
     end = ppi_expect_unit_end(&units, begin);
     size_t num = end - begin;
-    bool is_clipped = is_cut(run, &units, begin, end);
+    bool is_clipped = ppi_expect_is_cut(run, members, num);
     if (!is_clipped && unit_holds(rule, run, members, num, NULL)) continue;
     if (is_clipped ||
         (is_request && is_at_edge(rule, run, members, num, &seen))) {

@@ -16,6 +16,18 @@ bool ppi_expect_rule_holds(const ppi_expect_rule *rule,
                            const ppi_expect_run *run, ppi_page *out,
                            size_t *num_cut);
 
+// ppi_expect_is_cut: an edge of a window cut one of the unit's calls.
+bool ppi_expect_is_cut(const ppi_expect_run *run,
+                       const ppi_expect_member *members, size_t num);
+// ppi_expect_longest is the longest time that two successive calls took.
+uint64_t ppi_expect_longest(const ppi_expect_run *run,
+                            const ppi_expect_member *members, size_t num);
+// ppi_expect_is_near_edge: a request may have other calls outside the
+// recording. Its own range is not there, and an edge is at most `most_ns` away.
+bool ppi_expect_is_near_edge(const ppi_expect_run *run,
+                             const ppi_expect_member *members, size_t num,
+                             uint64_t most_ns);
+
 // ppi_expect_quantile is the duration of nearest rank of the calls of a name,
 // in ns; a quantile below 0 is the mean. 0 where there are none.
 double ppi_expect_quantile(const ppi_expect_run *run, const char *name,

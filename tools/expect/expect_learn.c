@@ -27,6 +27,7 @@ struct name {
 struct kind {
   char *kind;
   size_t num_units, num_names;
+  size_t num_cut;  // units that an edge of the recording cut: not learnt
   struct name names[MOST_NAMES];
   bool precedes[MOST_NAMES][MOST_NAMES];  // in each unit
 };
@@ -146,12 +147,26 @@ static void note_unit(struct kind *kind, const ppi_expect_run *run) {
   kind->num_units++;
 }
 
+// Whether a request at an edge has fewer calls of a name than all others have.
+static bool lacks_calls(const struct kind *kind, const ppi_expect_run *run,
+                        const ppi_expect_member *members, size_t num) {
+  bool lacks = false;
+  for (size_t i = 0; i < kind->num_names && kind->num_units; i++) {
+    size_t count = 0;
+    for (size_t k = 0; k < num; k++)
+      count += !members[k].is_holder &&
+               strcmp(word_of(run, &run->events[members[k].event]),
+                      kind->names[i].name) == 0;
+    lacks |= count < kind->names[i].least;
+  }
+  return lacks;
+}
+
 static void learn_unit(struct kind *kind, const ppi_expect_run *run,
                        const ppi_expect_member *members, size_t num) {
   for (size_t i = 0; i < kind->num_names; i++) kind->names[i].count = 0;
   for (size_t i = 0; i < num; i++) {
     const ppi_expect_event *event = &run->events[members[i].event];
-    if (event->flags & PPROF_FLAG_CLIPPED) return;
     if (members[i].is_holder) continue;
     struct name *name = name_of(kind, word_of(run, event));
     if (!name) continue;
@@ -172,12 +187,37 @@ static void learn_name(struct name *name, const ppi_expect_run *run) {
   name->p99 = PPI_MAX(name->p99, p99);
 }
 
+static uint64_t longest_of(const ppi_expect_run *run,
+                           const ppi_expect_units *units) {
+  uint64_t longest = 0;
+  for (size_t begin = 0, end; begin < units->num; begin = end) {
+    const ppi_expect_member *members = units->members + begin;
+    end = ppi_expect_unit_end(units, begin);
+    if (!ppi_expect_is_cut(run, members, end - begin))
+      longest = PPI_MAX(longest, ppi_expect_longest(run, members, end - begin));
+  }
+  return longest;
+}
+
 static void learn_kind(struct kind *kind, const ppi_expect_run *run) {
   ppi_expect_units units = ppi_expect_units_of(run, kind->kind);
-  for (size_t begin = 0, end; begin < units.num; begin = end) {
-    end = ppi_expect_unit_end(&units, begin);
-    learn_unit(kind, run, units.members + begin, end - begin);
-  }
+  bool is_request = strcmp(kind->kind, "request") == 0;
+  uint64_t most_ns = is_request ? longest_of(run, &units) : 0;
+  // Whole ones come first, and show what those at edges lack.
+  for (int at_edge = 0; at_edge <= is_request; at_edge++)
+    for (size_t begin = 0, end; begin < units.num; begin = end) {
+      const ppi_expect_member *members = units.members + begin;
+      end = ppi_expect_unit_end(&units, begin);
+      size_t num = end - begin;
+      bool is_cut = ppi_expect_is_cut(run, members, num);
+      bool is_near = is_request && (is_cut || ppi_expect_is_near_edge(
+                                                  run, members, num, most_ns));
+      if (is_near != at_edge) continue;
+      if (is_cut || (at_edge && lacks_calls(kind, run, members, num)))
+        kind->num_cut++;
+      else
+        learn_unit(kind, run, members, num);
+    }
   ppi_expect_units_clear(&units);
   for (size_t i = 0; i < kind->num_names; i++) learn_name(&kind->names[i], run);
 }
@@ -326,6 +366,11 @@ void ppi_expect_lesson_put(const ppi_expect_lesson *lesson, ppi_page *out) {
   for (size_t i = 0; i < lesson->num_kinds; i++) {
     const struct kind *kind = lesson->kinds[i];
     bool is_run = strcmp(kind->kind, "run") == 0;
+    if (kind->num_cut && strcmp(kind->kind, "request") == 0)
+      ppi_page_format(out,
+                      "  # %zu request%s cut at edges of the recording: not "
+                      "learnt from\n",
+                      kind->num_cut, kind->num_cut == 1 ? " is" : "s are");
     // One unit does not show what is always true.
     if (kind->num_units < 2) continue;
     put_chain(kind, out);
