@@ -168,7 +168,8 @@ def pprof_cc_tests(
       name: of the area.
       srcs: the sources, `noun_test.cc`.
       hdrs: headers beside them, which any of them may include.
-      deps: what every one of them depends on.
+      deps: what every one of them depends on. Overrides' come before, as the linker
+        takes the first definition.
       copts: for all of them.
       tags: of all of them.
       overrides: attributes of single tests, by name. Those of like tags share a
@@ -210,7 +211,7 @@ def pprof_cc_tests(
             ],
             size = size,
             tags = tags + attrs.pop("tags", []),
-            deps = deps + attrs.pop("deps", []),
+            deps = attrs.pop("deps", []) + deps,
             **attrs
         )
 

@@ -158,12 +158,12 @@ TEST_F(ReclaimTest, SegmentsAndTheFlightRecordersDumpAreWritten) {
 
 // Only the spool names the output of these runs.
 TEST_F(ReclaimTest, RunsWithoutALogStayForRecover) {
-  const std::string out = folder_ / "out", table = folder_ / "x.json";
+  const std::string out = folder_ / "out", trace = folder_ / "x.json";
   ASSERT_EQ(0, mkdir(out.c_str(), 0700));
   const std::string flight =
       "flight_recorder: {memory: 1MiB, output: " + out + "/x.flight.pplog}\n";
   const std::string configs[] = {
-      "log: false\nexports: [{format: json, path: " + table + "}]\n",
+      "log: false\nexports: [{format: chrome, path: " + trace + "}]\n",
       "log: false\n" + flight,
       // The log is there, and nothing where the dump goes.
       flight};

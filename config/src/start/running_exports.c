@@ -268,8 +268,10 @@ static bool prints_end(const ppi_running *run) {
 static pprof_status add_report(ppi_running *run, pprof_error *error) {
   ppi_report_details details = {.warmup = -1};
   bool any = prints_end(run);
-  const ppi_report_options at_end = end_options();
-  if (any) ppi_report_need(&at_end, PPI_FORMAT_TABLE, &details);
+  if (any) {
+    const ppi_report_options at_end = end_options();
+    ppi_report_need(&at_end, PPI_FORMAT_TABLE, &details);
+  }
   for (size_t i = 0; i < run->config.num_exports; i++) {
     const ppi_config_export *item = &run->config.exports[i];
     if (!is_table(item) || item->per_window) continue;
@@ -333,8 +335,8 @@ static pprof_status write_one(ppi_running *run, size_t at, pprof_error *error) {
 
 // With stderr closed, nobody reads the table.
 static void print_end(const ppi_running *run) {
-  const ppi_report_options options = end_options();
   if (!prints_end(run)) return;
+  const ppi_report_options options = end_options();
   ppi_running_calls->report_write(run->report, &options, PPI_FORMAT_TABLE,
                                   stderr);
   fflush(stderr);
