@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the commands that documents show, and puts what they print into them.
 
-answers.py [--write] [--kind KIND] [--peers OUT | --modules FOLDER] BIN [NAME|PAGE...]
+answers.py [--write] [--sample N] [--kind KIND] [--peers OUT | --modules FOLDER] BIN [NAME|PAGE...]
 
 A run is `<!-- answer NAME KIND -->` ... `<!-- end -->` in a page below, which shows the output, or
 `<!-- answer NAME KIND hidden -->`, which does not. Its commands are the `sh` block before it, which bash runs in an empty folder beside `docs`, `examples` and `tests` of this
 tree. BIN is folders of programs, parted by colons. KIND is cpu, or gpu where there is one; what it
 has to print, and whether it needs torch, is in expected.py: torch is that of `./dev peers` in OUT,
-made where it is not there; or of FOLDER; or Python's. All without a NAME or PAGE.
+made where it is not there; or of FOLDER; or Python's. All without a NAME or PAGE. With N the
+README's, and each N-th of the others, which others each day.
 
 Without --write the page stays: a run fails whose commands do, which does not print what it has to,
 or whose tables and layout are others than the page shows. Figures vary, and what a program shares
@@ -26,12 +27,16 @@ import tempfile
 sys.dont_write_bytecode = True
 import expected
 
+sys.path.insert(1, os.path.join("tests", "support"))
+import sample
+
 TREE = os.getcwd()
 PAGES = ("docs/cookbook.md", "docs/practices.md")
 RUN = re.compile(r"<!-- answer (\S+) (cpu|gpu) (?:hidden -->|-->\n(.*?)<!-- end -->)", re.S)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)
 CELL = re.compile(r"(<!-- cell (\S+) (cpu|gpu) -->).*?(<!-- end -->)")
 SECONDS = 1200
+OF_README = "loader"
 # What `cost` counts with, where ./dev has put it. Its NumPy is not for the others.
 ONNX = os.path.expanduser("~/.cache/pprof/onnx-1.23.2")
 
@@ -158,6 +163,7 @@ def put(run, text):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="put what is printed into the pages")
+    parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--kind", default="cpu", choices=("cpu", "gpu"))
     parser.add_argument("--peers", help="where ./dev peers keeps what it installs")
     parser.add_argument("--modules", default="", help="what Python imports from first")
@@ -195,7 +201,7 @@ def attempt(run, asked):
         put(run, text)
     elif not problem:
         problem = stale(run, text)
-        if not problem and run.name == "loader":
+        if not problem and run.name == OF_README:
             problem = readme_is_stale(text)
     if problem or asked.write:
         print(text)
@@ -210,6 +216,9 @@ def main():
         sys.exit(f"no such run on a {asked.kind}: {' '.join(sorted(unknown))}; there are "
                  f"{' '.join(run.name for run in every)}")
     chosen = [run for run in every if not asked.names or {run.name, run.page} & set(asked.names)]
+    if asked.sample > 1:
+        others = sample.of([run for run in chosen if run.name != OF_README], asked.sample)
+        chosen = [run for run in chosen if run.name == OF_README] + others
     torch = any(run.expected.torch for run in chosen) and has_torch(asked.binaries, asked.peers)
     counts = {"passed": 0, "failed": 0, "left out": 0}
     for run in chosen:

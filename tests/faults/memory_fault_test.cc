@@ -24,6 +24,7 @@
 #include "start/environment.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/log_fixture.h"
+#include "tests/support/long_run.h"
 #include "tests/support/recording_sink.h"
 #include "view/view.h"
 
@@ -37,12 +38,13 @@ class MemoryFaultTest : public ::testing::Test {
  protected:
   // Does it again until nothing is refused any more. `act` answers what went
   // wrong; `judge` looks afterwards, with memory. Where it takes long, every
-  // `step`th request is refused, and all of them with PPROF_TEST_LONG.
+  // `step`th request is refused, from that of the day on, and all of them in
+  // the long version.
   void EachFailure(const std::function<pprof_status()> &act,
                    const std::function<void(pprof_status)> &judge,
                    std::set<pprof_status> expected = {PPROF_STATUS_NO_MEMORY},
-                   long step = 1) {
-    if (getenv("PPROF_TEST_LONG")) step = 1;
+                   uint64_t step = 1) {
+    const Sample sample(step, 1);
     TheSupply()->Stop();
     ASSERT_EQ(PPROF_STATUS_OK, act());  // what is made once and stays
     judge(PPROF_STATUS_OK);
@@ -50,7 +52,7 @@ class MemoryFaultTest : public ::testing::Test {
     long num_refused = 0;
     for (bool for_good : {false, true}) {
       bool refused = true;
-      for (long n = for_good ? step : 1; refused; n += step) {
+      for (uint64_t n = 1 + sample.first; refused; n += sample.stride) {
         SCOPED_TRACE(std::to_string(n) + (for_good ? " and later" : ""));
         const size_t memory = TheSupply()->NumOut();
         const size_t files = NumEntries("/proc/self/fd");
@@ -64,7 +66,7 @@ class MemoryFaultTest : public ::testing::Test {
         EXPECT_EQ(files, NumEntries("/proc/self/fd"));
         EXPECT_EQ(nullptr, pprof_session_current());
         if (HasFailure()) return;
-        ASSERT_LT(n, 20000);
+        ASSERT_LT(n, 20000u);
       }
     }
     RecordProperty("refused", static_cast<int>(num_refused));
@@ -135,7 +137,7 @@ TEST_F(MemoryFaultTest, Session) {
     EXPECT_EQ(stats.recorded, recording.events.size());
     EXPECT_EQ(stats.recorded, pplog::Pick(pplog::Read(path_), "event").size());
   };
-  EachFailure(act, judge, {PPROF_STATUS_NO_MEMORY}, 3);
+  EachFailure(act, judge, {PPROF_STATUS_NO_MEMORY}, 7);
   pprof_cpu_stream_destroy(stream);
 }
 
@@ -165,7 +167,7 @@ TEST_F(MemoryFaultTest, WindowsAndTheirReports) {
     return status;
   };
   EachFailure(
-      act, [](pprof_status) {}, {PPROF_STATUS_NO_MEMORY}, 3);
+      act, [](pprof_status) {}, {PPROF_STATUS_NO_MEMORY}, 9);
 }
 
 TEST_F(MemoryFaultTest, Configuration) {
@@ -199,7 +201,7 @@ TEST_F(MemoryFaultTest, Configuration) {
                             .c_str()));
   };
   // A file that memory is missing for cannot be opened.
-  EachFailure(act, judge, {PPROF_STATUS_NO_MEMORY, PPROF_STATUS_IO}, 10);
+  EachFailure(act, judge, {PPROF_STATUS_NO_MEMORY, PPROF_STATUS_IO}, 29);
 }
 
 // However much is recorded while nobody takes it, memory stays what it was, but

@@ -5,7 +5,6 @@
 // knows what was not given back.
 #pragma once
 
-#include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -86,14 +85,6 @@ class Supply {
 inline Supply *TheSupply() {
   static Supply *supply = new Supply;
   return supply;
-}
-
-inline size_t NumEntries(const char *folder) {
-  DIR *dir = opendir(folder);
-  size_t num = 0;
-  while (dir && readdir(dir)) num++;
-  if (dir) closedir(dir);
-  return num;
 }
 
 }  // namespace pprof_test

@@ -89,7 +89,8 @@ std::string Text(const Sums &sums) {
 }
 
 TEST(AnswerPropertyTest, EveryNanosecondIsWhatTheDefinitionSays) {
-  for (uint64_t seed = 0; seed < 3000; seed++) {
+  const pprof_test::DaysSeeds seeds(3000, 3);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
     Random random(seed);
     Scene run = RandomScene(&random);
     std::vector<uint64_t> cuts;
@@ -406,8 +407,8 @@ class Report {
 TEST(AnswerPropertyTest, ReportsSayItWithAnyCheckpoints) {
   size_t num_by_step = 0;
   Jobs jobs(3);
-  const uint64_t num = pprof_test::Seeds(700, 1500);
-  for (uint64_t seed = 0; seed < num; seed++) {
+  const pprof_test::DaysSeeds seeds(pprof_test::Seeds(700, 1500), 3);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
     Random random(seed);
     Reported run;
     Make(&run, &random);
@@ -432,15 +433,15 @@ TEST(AnswerPropertyTest, ReportsSayItWithAnyCheckpoints) {
     RowsOf(plain.Of(base));
     ASSERT_EQ(2 * total, plain.Of(base).total_ns);
   }
-  EXPECT_GT(num_by_step, num / 3);
-  EXPECT_LT(num_by_step, num * 14 / 15);
+  EXPECT_GT(num_by_step, seeds.num() / 3);
+  EXPECT_LT(num_by_step, seeds.num() * 14 / 15);
 }
 
 // A range that a checkpoint lists lasts until the window's end.
 TEST(AnswerPropertyTest, ReportsSayItOfRangesThatNeverEnd) {
   size_t num_told = 0;
-  const uint64_t num = pprof_test::Seeds(700, 1500);
-  for (uint64_t seed = 0; seed < num; seed++) {
+  const pprof_test::DaysSeeds seeds(pprof_test::Seeds(700, 1500), 3);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
     Random random(seed);
     Reported run;
     Make(&run, &random);
@@ -463,12 +464,13 @@ TEST(AnswerPropertyTest, ReportsSayItOfRangesThatNeverEnd) {
     ASSERT_EQ(want, Text(RowsOf(checked.Of(base)))) << "seed " << seed;
     ASSERT_EQ(want, Text(RowsOf(one_way.Of(base)))) << "seed " << seed;
   }
-  EXPECT_GT(num_told, num / 3);
+  EXPECT_GT(num_told, seeds.num() / 3);
 }
 
 // A killed run: nothing of it is greater than the whole.
 TEST(AnswerPropertyTest, NoPartOfARunThatWasKilledIsGreaterThanIt) {
-  for (uint64_t seed = 0; seed < 1500; seed++) {
+  const pprof_test::DaysSeeds seeds(1500, 3);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
     Random random(seed);
     Reported run;
     Make(&run, &random);

@@ -453,7 +453,8 @@ void CheckWork(const ppi_figures &figures) {
 
 TEST(FiguresPropertyTest, AgreeWithTheOracleHoweverDelivered) {
   Jobs two(2), three(3);
-  for (uint64_t seed = 0; seed < pprof_test::Seeds(250, 500); seed++) {
+  const pprof_test::DaysSeeds seeds(pprof_test::Seeds(250, 500), 2);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
     SCOPED_TRACE(seed);
     Random random(seed);
     RandomRun run(seed);

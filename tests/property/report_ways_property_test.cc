@@ -167,7 +167,8 @@ std::string TextOf(EventFeed *feed, ppi_report_details details, bool one_way,
 }
 
 TEST(ReportWaysPropertyTest, ShorterWaysSayTheSame) {
-  for (uint64_t seed = 0; seed < pprof_test::Seeds(300, 600); seed++) {
+  const pprof_test::DaysSeeds seeds(pprof_test::Seeds(300, 600), 3);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
     Random random(seed);
     RandomRun run(seed);
     ppi_report_details details = {};

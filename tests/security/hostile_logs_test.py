@@ -5,6 +5,7 @@
 A log with definitions of a later version; golden logs with any byte of their definitions changed,
 under checksums that agree and under those that do not: nothing crashes, hangs or says nothing.
 Inputs below 1 MB that would become much: no verb takes more than 256 MB, under a limit of addresses.
+A short run reads each with a part of the verbs, the next with others, by the day.
 """
 import itertools
 import json
@@ -19,12 +20,12 @@ import unittest
 
 sys.path.insert(0, os.path.abspath(os.path.join("tests", "support")))
 import raw_log  # noqa: E402
+import sample  # noqa: E402
 from patience import SECONDS  # noqa: E402
 
 TOOL, MAKE_LOGS = (os.path.abspath(path) for path in sys.argv[1:3])
 GOLDEN = os.path.abspath(os.path.join("tests", "data", "logs", "v1.pplog"))
-LONG = os.environ.get("PPROF_TEST_LONG", "0") not in ("", "0")
-SEED = int(os.environ.get("PPROF_TEST_SEED", "20261128"))
+LONG, DAY = sample.LONG, sample.day()
 VERBS = [verb.split() for verb in (
     "summary LOG", "summary --wide --verbose LOG", "summary --by thread LOG",
     "summary --by step LOG", "summary --compact -f json LOG", "summary --tree LOG",
@@ -93,6 +94,11 @@ def bombs(share):
         yield phases, json.dumps(events, separators=(",", ":")).encode()[:999999]
 
 
+def verbs_of(number, parts):
+    """What reads the input of this number: a part of the verbs, all in the long version."""
+    return VERBS if LONG else VERBS[(DAY + number) % parts::parts]
+
+
 class HostileLogs(unittest.TestCase):
     def setUp(self):
         self.home = tempfile.TemporaryDirectory()
@@ -134,10 +140,10 @@ class HostileLogs(unittest.TestCase):
         return process.returncode, pathlib.Path("said").read_text(), used.ru_maxrss // 1024
 
     def test_no_small_input_takes_much(self):
-        for name, data in bombs(1 if LONG else 5):
+        for number, (name, data) in enumerate(bombs(1 if LONG else 5)):
             self.assertLess(len(data), 1000000, name)
             pathlib.Path("log.pplog").write_bytes(data)
-            for verb in VERBS:
+            for verb in verbs_of(number, 3):
                 code, said, megabytes = self.measured(verb)
                 self.assertIn(code, range(6), (name, verb, said))
                 self.assertNotIn("out of memory", said, (name, verb))
@@ -149,7 +155,7 @@ class HostileLogs(unittest.TestCase):
             yield path.name, raw_log.stored_raw(path.read_bytes())
 
     def test_any_byte_of_definitions_may_be_another(self):
-        chance, changes = random.Random(SEED), []
+        chance, changes = random.Random(20261128), []
         for name, data in list(self.golden_logs()):
             places = [at for _, begin, size, kind in raw_log.blocks_of(data)
                       if kind == raw_log.DEFINITIONS for at in range(begin, begin + size)]
@@ -157,9 +163,9 @@ class HostileLogs(unittest.TestCase):
             for at in places if LONG else chance.sample(places, 2):
                 value = data[at] ^ chance.randrange(1, 256)
                 changes += [(name, data, at, value, sealed) for sealed in (True, False)]
-        for name, data, at, value, sealed in changes:
+        for number, (name, data, at, value, sealed) in enumerate(changes):
             pathlib.Path("log.pplog").write_bytes(raw_log.changed(data, at, value, sealed))
-            for verb in VERBS:
+            for verb in verbs_of(number, 3):
                 code, said = self.read(verb)
                 what = (name, at, value, sealed, verb, code, said)
                 self.assertIn(code, range(6), what)

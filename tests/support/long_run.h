@@ -72,6 +72,20 @@ struct Sample {
   uint64_t stride, first;
 };
 
+// The seeds below `num` in `parts` parts, of which each day has one.
+struct DaysSeeds {
+  DaysSeeds(uint64_t num, uint64_t parts) : begin(0), end(num) {
+    if (IsLongRun()) return;
+    const uint64_t part = SampleSeed() % parts;
+    begin = num * part / parts;
+    end = num * (part + 1) / parts;
+  }
+  uint64_t num() const {
+    return end - begin;
+  }
+  uint64_t begin, end;
+};
+
 inline uint64_t NumEntries(const char *path) {
   uint64_t num = 0;
   DIR *folder = opendir(path);
