@@ -82,7 +82,7 @@ class Lines:
             read = _Reader(file.read())
         self._finder, self._tool, self._code = finder, tool, code
         self._parts, self._ends = read.parts, read.ends
-        self._open = self._token = self._calls = None
+        self._open = self._token = self._calls = self._epoch = None
         self._began = 0
         events = sys.monitoring.events
         sys.monitoring.register_callback(tool, events.LINE, self._line)
@@ -101,6 +101,8 @@ class Lines:
         self._open = self._token = None
 
     def _line(self, code, line):
+        if self._open is None and self._epoch and not self._epoch.value and not self._ends:
+            return None
         if self._ends and line > self._ends[0]:
             while self._ends and line > self._ends[0]:
                 self._ends.pop(0)
@@ -128,12 +130,14 @@ class Lines:
     def _begin(self, part):
         if part.is_stage is None:
             part.is_stage = not self._calls_marked(part)
-        self._open, self._began = part, _now()
         if part.is_stage:
             calls = self._calls = self._calls or self._finder.load_for_main()
-            if calls and calls._markers._epoch.value:
-                self._token = calls._byref(calls._push(calls._site(
-                    part.name, self._finder.own.category)))
+            self._epoch = calls and calls._markers._epoch
+            if not calls or not self._epoch.value:
+                return
+            self._token = calls._byref(calls._push(calls._site(
+                part.name, self._finder.own.category)))
+        self._open, self._began = part, _now()
 
     def _close(self):
         part, token = self._open, self._token
