@@ -57,8 +57,8 @@ bool ppi_slot_end(const ppi_slot_ref *ref);
 // ppi_slot_end_or_count is ppi_slot_end for a marker of `lane`. A range that an
 // edge cut counts as begun before, any other that is not open as unmatched.
 bool ppi_slot_end_or_count(ppi_lane *lane, const ppi_slot_ref *ref);
-// ppi_slot_take_cut takes back one of the edges' cuts of a slot's ranges; false:
-// there is none.
+// ppi_slot_take_cut takes back one of the edges' cuts of a slot's ranges;
+// false: there is none.
 bool ppi_slot_take_cut(ppi_slot *slot);
 bool ppi_range_is_open(uint64_t id, ppi_slot_ref *out);
 static inline void ppi_slot_ended(const ppi_slot_ref *ref) {
