@@ -33,8 +33,7 @@ KEY("reclaim", BOOL, "true", 0, 0, NULL, reclaim,
     " system, the oldest are removed.", FIXED)
 KEY("drain_interval", DURATION, IN(PPI_DEFAULT_DRAIN_MS, "ms"), 100, 1000000,
     NULL, drain_interval_us,
-    "How often records are collected; while few come, up to ten times as"
-    " seldom, at most every 50 ms.", FIXED)
+    "How often records are collected.", FIXED)
 KEY("stop_wait", DURATION, IN(PPI_DEFAULT_STOP_WAIT_S, "s"), 1000, 60000000,
     NULL, stop_wait_us,
     "How long a stop waits for markers in progress and for devices.", FIXED)

@@ -35,8 +35,7 @@ typedef struct pprof_options {
   // Folder of the spool; it should keep its files in memory, on a disk every
   // write-back makes markers wait. NULL: /dev/shm, else XDG_RUNTIME_DIR.
   const char *spool_dir;
-  // How often the collector looks for records, us; 0: 5 000. While few come, up
-  // to ten times as seldom, at most every 50 ms.
+  // How often the collector looks for records, us; 0: 5 000.
   uint32_t drain_interval_us;
   // How long a stop waits for device times and a flush for the sinks, ms; 0:
   // 1 000.

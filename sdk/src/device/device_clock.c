@@ -340,16 +340,6 @@ void ppi_device_clock_renew(ppi_device_session *session, bool in_use) {
   }
 }
 
-bool ppi_device_clock_is_settled(const ppi_device_session *session) {
-  bool is_any = false;
-  for (uint32_t pool = 0; pool < PPI_EVENT_POOLS; pool++) {
-    const ppi_device_clock *clock = &session->clocks->of_pools[pool];
-    if (clock->tried_ns && !clock->drift_known) return false;
-    is_any = is_any || clock->tried_ns;
-  }
-  return is_any;
-}
-
 // The known facts of a range before it is placed on the timeline.
 typedef struct placement {
   int64_t start_ns;

@@ -58,7 +58,4 @@ void ppi_event_destroy(const ppi_device_session *session, uint32_t pool,
                        void *event);
 // ppi_device_clock_forget_pool drops the anchors of a pool that is gone.
 void ppi_device_clock_forget_pool(ppi_device_session *session, uint32_t pool);
-// ppi_device_clock_is_settled answers whether the drifts of all pools in use
-// are known; false where none is in use.
-bool ppi_device_clock_is_settled(const ppi_device_session *session);
 void ppi_device_clock_clear(ppi_device_session *session);

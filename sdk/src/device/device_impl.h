@@ -126,7 +126,6 @@ struct ppi_device_session {
   uint32_t num_pools;    // atomic
   uint32_t num_streams;  // places in use; atomic
   uint32_t num_idle;     // places that may be another stream's; atomic
-  uint32_t is_settled;   // the collector knows its clocks; atomic
   bool graph_nodes;      // captured ranges become nodes of the graph
   ppi_event_pool pools[PPI_EVENT_POOLS];
   // By the threads' numbers. A thread that finds the pool empty may take from

@@ -14,7 +14,6 @@
 #include "mark/mark_add.h"
 #include "mark/range_slots.h"
 #include "mark/site_id.h"
-#include "spool/nap.h"
 
 // The bytes of a backend's event that are fetched ahead; a guess does no harm.
 #define PPI_EVENT_BYTES 256u
@@ -62,8 +61,6 @@ static void end_in_graph(ppi_device_session *session, ppi_pair *pair,
   pprof_status status = device->backend->event_record_in_graph(
       device->context, pair->end, stream, &capture);
   ppi_pool_note_status(session, pair->pool, status);
-  // Each launch records the events again: the collector must not miss one.
-  ppi_nap_use(&ppi_recorder_in_force.spool, PPI_NAP_PARTS);
   if (status == PPROF_STATUS_OK)
     pair->in_graph |=
         capture == pair->capture ? PPI_IN_GRAPH_END : PPI_IN_GRAPH_APART;

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include "spool/nap.h"
-
 // A place is offered when its stream had no range for 1 / IDLE_PER_S seconds,
 // and looked for when three quarters of them are in use.
 #define IDLE_PER_S 10u
@@ -279,7 +277,6 @@ static uint32_t want_pool(ppi_device_session *session, uint64_t id) {
   ppi_device_remember_pool(session->device, id);
   ppi_device_unlock();
   __atomic_store_n(&session->pools[pool].wanted, 1, __ATOMIC_RELAXED);
-  ppi_nap_use(&ppi_recorder_in_force.spool, PPI_NAP_PARTS);
   return pool;
 }
 

@@ -3,8 +3,6 @@
 // Fills event pools: makes event pairs, gives their slots out, takes them back.
 #include "device/event_pool.h"
 
-#include "spool/nap.h"
-
 // The head of a list of chains is taken with all that hangs on it.
 static uint32_t take_chain(ppi_device_session *session, ppi_event_pool *pool) {
   uint64_t head = __atomic_load_n(&pool->chains, __ATOMIC_ACQUIRE);
@@ -81,12 +79,6 @@ static uint32_t make_early(ppi_device_session *session, uint32_t pool,
 static __attribute__((noinline)) uint32_t restock(ppi_device_session *session,
                                                   uint32_t pool,
                                                   ppi_stock *stock) {
-  // Until the clocks are known, the collector does not pause for long.
-  bool is_known = __atomic_load_n(&session->is_settled, __ATOMIC_RELAXED);
-  ppi_nap_use(&ppi_recorder_in_force.spool,
-              is_known
-                  ? ppi_nap_of_slots(PPI_STOCK_BATCH, session->table->num_slots)
-                  : PPI_NAP_PARTS);
   uint32_t taken = take_chain(session, &session->pools[pool]);
   if (!taken) {
     taken = take_from_any_stock(session, pool);

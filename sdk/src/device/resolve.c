@@ -407,14 +407,6 @@ size_t ppi_resolve_poll(ppi_device_session *session, ppi_drain *drain,
   return session->waiting->num_waiting;
 }
 
-bool ppi_resolve_is_calm(ppi_device_session *session) {
-  bool is_settled = ppi_device_clock_is_settled(session);
-  __atomic_store_n(&session->is_settled, is_settled, __ATOMIC_RELAXED);
-  return PPI_BACKEND_HAS(session->device->backend, anchor) &&
-         session->graphs->num_ranges == 0 &&
-         (is_settled || !session->clocks->last_used_ns);
-}
-
 static void end_open_slot(ppi_device_session *session, uint32_t index,
                           uint64_t now) {
   ppi_table *table = session->table;

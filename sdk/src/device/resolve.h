@@ -17,9 +17,6 @@ pprof_status ppi_resolve_attach(pprof_device *device, bool graph_nodes);
 // many ended ranges still wait.
 size_t ppi_resolve_poll(ppi_device_session *session, ppi_drain *drain,
                         ppi_placed *placed);
-// ppi_resolve_is_calm answers whether a look 50 ms later gives the same times:
-// not while the clocks are not known, without anchors, or with graphs.
-bool ppi_resolve_is_calm(ppi_device_session *session);
 // ppi_resolve_free returns slots with kept records.
 void ppi_resolve_free(ppi_device_session *session, uint64_t kept);
 // ppi_resolve_rest delivers everything that is left: ended ranges without times

@@ -6,8 +6,6 @@
 // its block, which needs no atomic operations.
 #include "mark/range_slots.h"
 
-#include "spool/nap.h"
-
 // A line of links to the next free one, four lines of states.
 #define GROUP 32u
 #define NUM_GROUPS (PPI_TABLE_SLOTS / GROUP + 1)
@@ -110,8 +108,6 @@ __attribute__((noinline)) uint32_t ppi_range_slot_refill(ppi_table *table,
   uint32_t stock = thread ? thread->number % PPI_STOCKS : 0;
   uint32_t most = thread ? most_at_once(table, thread->number) : 1;
   uint32_t first = 0;
-  ppi_nap_use(&ppi_recorder_in_force.spool,
-              ppi_nap_of_slots(most, ppi_table_num_slots(table)));
   do {
     first = take_chain(table, &slots.stocks[stock].list, most);
   } while (!first && (take_group(table, stock) || grow(table)));

@@ -9,7 +9,6 @@
 #include "names/name_hash.h"
 #include "names/names.h"
 #include "names/names_impl.h"
-#include "spool/nap.h"
 
 #define OTHER_NAME "<other>"
 #define MOST_VALUE ((size_t)32768)
@@ -283,7 +282,6 @@ static uint64_t add_name(ppi_names *names, const pprof_definition *definition,
       &names->area, spool, size_of(definition, name, value), is_site, &place);
   if (!record) return 0;
   write_record(record, definition, name, value);
-  ppi_nap_use(spool, ppi_nap_of_slots(1, PPI_MAX_SITES));
   if (is_site) keep_given(names, definition, place);
   bool is_again =
       ppi_names_area_publish(spool, record, place, (uint32_t)definition->kind);

@@ -5,8 +5,6 @@
 
 #include <sys/mman.h>
 
-#include "spool/nap.h"
-
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -52,7 +50,6 @@ uint32_t ppi_chunk_take(ppi_spool *spool) {
   if (!chunk) chunk = take_untouched(spool->header);
   while (!chunk && ppi_spool_add_chunk(spool))
     chunk = take_untouched(spool->header);
-  ppi_nap_use(spool, PPI_NAP_CHUNK);
   return chunk;
 }
 

@@ -7,7 +7,6 @@
 
 #include "spool/chunks.h"
 #include "spool/cpu_record.h"
-#include "spool/nap.h"
 
 // An emptied lane waits in state FREE. State INIT keeps the collector away
 // until the lane is laid out.
@@ -77,7 +76,6 @@ ppi_lane *ppi_lane_create(ppi_spool *spool, uint32_t epoch, uint32_t tid) {
   if (!lane) lane = new_lane(spool);
   if (!lane) return NULL;
   lay_out(spool, lane);
-  ppi_nap_use(spool, ppi_nap_of_slots(1, PPI_MAX_LANES));
   lane->stack_epoch = epoch;
   lane->edge = epoch;
   lane->tid = tid;

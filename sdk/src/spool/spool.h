@@ -391,8 +391,6 @@ typedef struct ppi_spool {
   uint32_t chunks_touched;  // chunks below were faulted in
   bool is_tight;            // others need the room: only the collector takes it
   bool refused;             // until ppi_spool_look_again
-  int32_t nap_left;         // atomic (nap.h); 0 or less: the collector is awake
-  bool (*end_nap)(void);    // atomic
   uint32_t most;       // atomic: chunk that nobody may take memory for, nor any
                        // behind it
   const char *limit;   // the name of the limit, and

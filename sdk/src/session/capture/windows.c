@@ -193,10 +193,11 @@ static bool move(pprof_session *session, uint64_t now, bool renew) {
 }
 
 bool ppi_windows_move(pprof_session *session, uint64_t now, bool renew) {
+  bool was_closed = session->windows.phase.phase == PPI_PHASE_CLOSED;
   bool moved = move(session, now, renew);
   notify_next(&session->windows);
-  // The collector may be asleep for long while little is recorded.
-  if (moved) ppi_wakeup_wake(&session->wakeup);
+  // The collector may be asleep for long while nothing is recorded.
+  if (moved && was_closed) ppi_wakeup_wake(&session->wakeup);
   return moved;
 }
 

@@ -22,7 +22,6 @@
 #include "session/collect/cross_thread.h"
 #include "session/collect/kept.h"
 #include "session/collect/names_turn.h"
-#include "session/collect/pause.h"
 #include "session/collect/window_session.h"
 #include "session/state/cursor.h"
 #include "session/state/edges.h"
@@ -85,6 +84,11 @@ pprof_status pprof_session_stats(pprof_session *session, pprof_stats *out) {
   memcpy(out, &stats, size);
   return PPROF_STATUS_OK;
 }
+
+// The interval while nothing is recorded, and the shortest wait for a window's
+// time.
+#define IDLE_NS 50000000ull
+#define SHORTEST_WAIT_NS 20000ull
 
 static ppi_spool *spool_now(void) {
   return &ppi_recorder_in_force.spool;
@@ -182,7 +186,6 @@ static void drain_lanes(pprof_session *session, bool to_snapshot) {
     ppi_session_keep_error(
         session, ppi_drain_lane(drain, lane, cursor->next, cursor->snapshot));
     session->collect.num_unchecked += cursor->snapshot - cursor->next;
-    session->collect.num_records += cursor->snapshot - cursor->next;
     cursor->next = cursor->snapshot;
     if (drain->delivered_end) cursor->delivered_end = drain->delivered_end;
   }
@@ -279,7 +282,6 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
   ppi_kernels_serve(&session->collect.kernels_demand, &session->collect.kernels,
                     session->settings.kernels, &session->drain);
   waiting += ppi_kernels_poll(&session->collect.kernels, &session->drain);
-  session->collect.has_waiting = waiting > 0;
   session->collect.is_idle = waiting == 0 && !checkpoint && !is_recording();
   if (checkpoint) ppi_checkpoint_notify(session);
   ppi_collector_free_kept(session);
@@ -287,6 +289,16 @@ static bool cycle(pprof_session *session, bool wants_checkpoint) {
       ppi_names_turn(&session->collect);
   if (checkpoint) publish_stats(session);
   return all_have_room;
+}
+
+// Waits for the interval to pass, for a time when windows move, or for a
+// request.
+static void wait_for_work(pprof_session *session, uint64_t answered,
+                          uint64_t due_ns) {
+  uint64_t interval_ns = session->settings.options.drain_interval_us * 1000ull;
+  if (session->collect.is_idle) interval_ns = PPI_MAX(interval_ns, IDLE_NS);
+  ppi_wakeup_wait(&session->wakeup, answered,
+                  PPI_MIN(interval_ns, PPI_MAX(due_ns, SHORTEST_WAIT_NS)));
 }
 
 // The time that a stop still waits. It counts naps, too: the clock may stand
@@ -467,7 +479,7 @@ static void *collector_main(void *argument) {
       ppi_wakeup_answer(wakeup, asked);
     }
     // While a sink has no room, requests wait for the next interval, too.
-    ppi_pause(session, delivered ? answered : asked, due_ns, delivered);
+    wait_for_work(session, delivered ? answered : asked, due_ns);
   }
   deliver_rest(session);
   wait_for_sinks(session);

@@ -42,10 +42,7 @@ typedef struct ppi_collect {
   ppi_names_turn_state names_turn;
   uint64_t checkpoint_ticks;  // of the last such look that was whole
   uint64_t last_second_ticks;
-  uint64_t num_unchecked;  // records of lanes since the last checkpoint
-  uint64_t num_records;    // of lanes, and
-  uint64_t records_then, ranges_then;  // at the last pause (pause.h)
-  uint64_t pause_ns;                   // the last one; 0: it was cut short
+  uint64_t num_unchecked;     // records of lanes since the last checkpoint
   uint64_t num_before_start;  // markers that came while a marker started it
   uint32_t num_left;          // lanes without their threads, but with records
   uint64_t edges_followed;
@@ -55,7 +52,6 @@ typedef struct ppi_collect {
   ppi_kernels_demand kernels_demand;
   uint64_t cpu_open[4];
   bool cpu_is_open, clock_jumped;
-  bool is_whole;     // the last look of a checkpoint at lanes
-  bool is_idle;      // the last cycle left nothing that could change by itself
-  bool has_waiting;  // it left work of devices that is not done
+  bool is_whole;  // the last look of a checkpoint at lanes
+  bool is_idle;   // the last cycle left nothing that could change by itself
 } ppi_collect;

@@ -18,13 +18,12 @@ void ppi_wakeup_destroy(ppi_wakeup *wakeup) {
 }
 
 // Does not wait for the mutex: a marker in a signal handler may have
-// interrupted its owner. The collector then looks one wait later.
-bool ppi_wakeup_wake(ppi_wakeup *wakeup) {
+// interrupted its owner. The collector then looks one short wait later.
+void ppi_wakeup_wake(ppi_wakeup *wakeup) {
   __atomic_store_n(&wakeup->is_woken, true, __ATOMIC_RELAXED);
-  if (pthread_mutex_trylock(&wakeup->mutex) != 0) return false;
+  if (pthread_mutex_trylock(&wakeup->mutex) != 0) return;
   pthread_cond_signal(&wakeup->to_collector);
   pthread_mutex_unlock(&wakeup->mutex);
-  return true;
 }
 
 pprof_status ppi_wakeup_ask(ppi_wakeup *wakeup, uint32_t wait_ms) {
@@ -62,15 +61,13 @@ void ppi_wakeup_answer(ppi_wakeup *wakeup, uint64_t asked) {
   pthread_mutex_unlock(&wakeup->mutex);
 }
 
-bool ppi_wakeup_wait(ppi_wakeup *wakeup, uint64_t answered, uint64_t ns) {
+void ppi_wakeup_wait(ppi_wakeup *wakeup, uint64_t answered, uint64_t ns) {
   const uint64_t deadline_ns = ppi_monotonic_ns() + ns;
-  bool has_passed = false;
   pthread_mutex_lock(&wakeup->mutex);
-  while (!wakeup->stop && wakeup->asked == answered && !has_passed &&
+  while (!wakeup->stop && wakeup->asked == answered &&
          !__atomic_load_n(&wakeup->is_woken, __ATOMIC_RELAXED))
-    has_passed =
-        !ppi_wait_until(&wakeup->to_collector, &wakeup->mutex, deadline_ns);
+    if (!ppi_wait_until(&wakeup->to_collector, &wakeup->mutex, deadline_ns))
+      break;
   __atomic_store_n(&wakeup->is_woken, false, __ATOMIC_RELAXED);
   pthread_mutex_unlock(&wakeup->mutex);
-  return !has_passed;
 }

@@ -20,9 +20,8 @@ typedef struct ppi_wakeup {
 
 void ppi_wakeup_init(ppi_wakeup *wakeup);
 void ppi_wakeup_destroy(ppi_wakeup *wakeup);
-// ppi_wakeup_wake ends the collector's wait, if it waits. False: another thread
-// has the mutex, and the wait may go on. Any thread.
-bool ppi_wakeup_wake(ppi_wakeup *wakeup);
+// ppi_wakeup_wake ends the collector's wait, if it waits. Any thread.
+void ppi_wakeup_wake(ppi_wakeup *wakeup);
 // ppi_wakeup_ask wants a whole cycle with a checkpoint and waits for it; BUSY
 // when the sinks do not take it within `wait_ms`.
 pprof_status ppi_wakeup_ask(ppi_wakeup *wakeup, uint32_t wait_ms);
@@ -33,7 +32,6 @@ void ppi_wakeup_stop(ppi_wakeup *wakeup);
 bool ppi_wakeup_look(ppi_wakeup *wakeup, uint64_t *out_asked);
 void ppi_wakeup_answer(ppi_wakeup *wakeup, uint64_t asked);
 // Waits for `ns`, or until a wake-up, or a request for more than `answered`.
-// False: the time has passed.
-bool ppi_wakeup_wait(ppi_wakeup *wakeup, uint64_t answered, uint64_t ns);
+void ppi_wakeup_wait(ppi_wakeup *wakeup, uint64_t answered, uint64_t ns);
 
 PPROF_END_C_
