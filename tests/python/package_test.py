@@ -58,10 +58,10 @@ class Package(Case):
         self.assertEqual(self.logs()[0].select("name"), ["installed"])
 
     def test_sources_are_of_one_licence_and_need_only_python(self):
-        allowed = {"_thread", "asyncio", "atexit", "contextlib", "ctypes", "contextvars",
+        allowed = {"_thread", "ast", "asyncio", "atexit", "contextlib", "ctypes", "contextvars",
                    "functools", "gc", "hashlib", "importlib", "importlib.machinery",
                    "importlib.util", "inspect", "itertools", "json", "operator", "os", "re", "sys", "threading", "time",
-                   "types", "warnings"}
+                   "tokenize", "types", "warnings"}
         for folder, _, names in os.walk(os.path.join(PACKAGE, "pprof")):
             for name in names:
                 if not name.endswith(".py"):
