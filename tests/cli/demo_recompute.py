@@ -229,7 +229,7 @@ def compare_model(report, slices, phase, out):
             f"model {phase} (calls, host ns, device ns)",
             (row["calls"], row["cpu_total"], row["device_total"]),
             (
-                len(scopes),
+                len([one for one in scopes if not one.is_cut]),
                 sum(one.end - one.start for one in scopes),
                 sum(one.end - one.start for one in inside),
             ),
