@@ -76,7 +76,7 @@ readonly TESTS="capture codec_literals drain early_clock fence histogram identit
   log_writer marker_left marker_windows memory_limit merge name_cache names_kept names_old
   range_slots record_lines report report_model report_nesting report_sites
   report_threads requests rotate rule schema segments stages staging union utilization view
-  windows worked_examples yaml"
+  windows yaml"
 compile_test() {
   local test=$1 wrapped=()
   [ "$test" != fence ] || wrapped=(-Wl,--wrap=syscall)
