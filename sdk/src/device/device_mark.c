@@ -237,8 +237,8 @@ static __attribute__((noinline)) uint64_t open_slow(ppi_thread *thread,
 // live session from a stopped one and from a raw clone's child. False: there is
 // nothing to end; `*out_lane` is NULL for a thread that has none then.
 static bool enter_to_end(ppi_thread **out_thread, ppi_lane **out_lane) {
-  if (!ppi_epoch_page || !__atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE))
-    return false;
+  const uint32_t *page = __atomic_load_n(&ppi_epoch_page, __ATOMIC_ACQUIRE);
+  if (!page || !__atomic_load_n(page + 1, __ATOMIC_ACQUIRE)) return false;
   ppi_thread *thread = ppi_thread_self;
   if (!thread) thread = ppi_thread_attach();
   if (!thread || ppi_is_inside(thread)) return false;
@@ -246,7 +246,7 @@ static bool enter_to_end(ppi_thread **out_thread, ppi_lane **out_lane) {
   if (*out_lane) return true;
   ppi_stand(thread);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  uint32_t serial = __atomic_load_n(ppi_epoch_page + 1, __ATOMIC_ACQUIRE);
+  uint32_t serial = __atomic_load_n(page + 1, __ATOMIC_ACQUIRE);
   if (serial) {
     *out_thread = thread;
     *out_lane =

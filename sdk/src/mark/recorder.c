@@ -42,8 +42,10 @@ bool ppi_epoch_init(void) {
   // Where the kernel cannot wipe (before 4.14), raw clone stays uncovered;
   // fork has its handler.
   madvise(memory, page, MADV_WIPEONFORK);
-  ppi_epoch_page = (uint32_t *)(void *)((char *)memory + EPOCH_IN_PAGE);
-  ppi_epoch_page[2] = 1;
+  uint32_t *words = (uint32_t *)(void *)((char *)memory + EPOCH_IN_PAGE);
+  words[2] = 1;
+  // The end of a device range looks for it without an epoch.
+  __atomic_store_n(&ppi_epoch_page, words, __ATOMIC_RELEASE);
   ppi_clock_watch(publish_usual);
   return true;
 }
