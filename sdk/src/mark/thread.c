@@ -49,7 +49,8 @@ void ppi_thread_sleep(void (*wake)(void)) {
   sleep_now.epoch = wake ? ppi_epoch_next() : 0;
   sleep_now.pid = getpid();
   sleep_now.wake = wake;
-  sleep_now.num_missed = 0;
+  // What a session has not taken yet stays.
+  if (wake) __atomic_store_n(&sleep_now.num_missed, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&sleep_now.state, wake ? ASLEEP : AWAKE, __ATOMIC_RELEASE);
   if (wake) ppi_epoch_replace(0, sleep_now.epoch);
 }
