@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands where the report would, in programs whose tests ask for none: a change
-// of the report is then no change of theirs, and they need not run again.
-// Whoever does ask for one has two definitions, so that it does not link.
+// Stands where the report would, in programs with tests that ask for none. A
+// change of the report does not change these programs, so they need not run
+// again. A test that asks for a report has two definitions and does not link.
 #include <stdio.h>
 #include <stdlib.h>
 
