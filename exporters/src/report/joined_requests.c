@@ -14,6 +14,7 @@
 #include "report/answer/account.h"
 #include "report/figures/first_calls.h"
 #include "report/findings/words.h"
+#include "report/joined_clocks.h"
 
 typedef struct part {
   uint64_t flow, start_ns, end_ns;
@@ -26,6 +27,7 @@ typedef struct part {
   uint64_t waited_ns;
   uint64_t ready_ns;  // the processes before have done their parts
   size_t order;       // parts of the request before this one
+  uint32_t host;      // the number of its first run
 } part;
 
 typedef struct joining {
@@ -101,6 +103,12 @@ static bool share_stage(const ppi_request_run *a, const ppi_request_run *b) {
   return false;
 }
 
+static uint32_t host_number(const ppi_figures *figures, const char *host) {
+  uint32_t at = 0;
+  while (strcmp(figures->request_runs[at]->host, host) != 0) at++;
+  return at;
+}
+
 static bool list_parts(const ppi_figures *figures, joining *to) {
   size_t num = 0;
   uint64_t first_ns = UINT64_MAX;
@@ -117,6 +125,7 @@ static bool list_parts(const ppi_figures *figures, joining *to) {
   for (size_t i = 0; i < figures->num_request_runs; i++) {
     const ppi_request_run *run = figures->request_runs[i];
     uint64_t shift_ns = input_of(figures, run)->began_ns - first_ns;
+    uint32_t host = host_number(figures, run->host);
     for (size_t k = 0; k < run->num_stages; k++)
       to->stages[stage++] = run->stages[k].name;
     for (size_t k = 0; k < run->num_rows; k++) {
@@ -126,6 +135,7 @@ static bool list_parts(const ppi_figures *figures, joining *to) {
                                     .start_ns = start_ns,
                                     .end_ns = start_ns + row->length_ns,
                                     .ready_ns = start_ns,
+                                    .host = host,
                                     .run = run,
                                     .row = row};
     }
@@ -419,10 +429,10 @@ static const ppi_answer_row *greatest_row(const ppi_answer *answer) {
   const ppi_answer_row *most = NULL;
   for (size_t i = 0; i < answer->num_rows; i++) {
     const ppi_answer_row *row = &answer->rows[i];
-    bool is_stage =
-        *row->name && !*row->child &&
-        (row->where == PPI_WHERE_HOST || row->where == PPI_WHERE_DEVICE);
-    if (is_stage && (!most || row->total_ns > most->total_ns)) most = row;
+    if (!*row->name || *row->child) continue;
+    if (row->where != PPI_WHERE_HOST && row->where != PPI_WHERE_DEVICE)
+      continue;
+    if (!most || row->total_ns > most->total_ns) most = row;
   }
   return most;
 }
@@ -491,12 +501,53 @@ static bool choose_limit(const joining *of, const ppi_answer *joined,
   return is_done;
 }
 
+// ---- clocks of hosts ----
+
+static void link_hosts(ppi_host_links *to, const part *a, const part *b) {
+  to->are_linked[a->host * to->num_hosts + b->host] = true;
+}
+
+static void add_calls(const joining *of, const unit *at, ppi_host_links *to) {
+  const part *first = &of->parts[at->first], *longest = first;
+  for (const part *one = first; one < first + at->num; one++)
+    if (one->end_ns - one->start_ns > longest->end_ns - longest->start_ns)
+      longest = one;
+  for (const part *one = first; one < first + at->num; one++) {
+    if (one > first) link_hosts(to, one - 1, one);
+    if (one->host == longest->host) continue;
+    link_hosts(to, longest, one);
+    int64_t least_ns = (int64_t)(one->end_ns - longest->end_ns);
+    int64_t most_ns = (int64_t)(one->start_ns - longest->start_ns);
+    to->calls[to->num_calls++] =
+        (ppi_host_call){longest->run,      one->run, longest->host, one->host,
+                        longest->start_ns, least_ns, most_ns};
+  }
+}
+
+// The comparison's steps are the cube of the number of runs.
+static bool bound_clocks(const joining *of, const unit *units,
+                         ppi_figures *figures) {
+  const size_t most = 256, num = figures->num_request_runs;
+  ppi_host_links links = {.num_hosts = num};
+  for (size_t i = 0; i < of->num; i++)
+    if (of->parts[i].host) figures->host_clocks = PPI_CLOCKS_UNKNOWN;
+  if (!figures->host_clocks || num > most) return true;
+  links.are_linked = ppi_alloc(num * num);
+  links.calls = ppi_alloc((of->num + 1) * sizeof *links.calls);
+  bool done = links.are_linked && links.calls;
+  for (size_t i = 0; i < of->num_units && done; i++)
+    add_calls(of, &units[i], &links);
+  done = done && ppi_bound_clocks(&links, &figures->host_clocks,
+                                  &figures->clock_bound_ns);
+  ppi_free(links.are_linked);
+  ppi_free(links.calls);
+  return done;
+}
+
 // ---- all ----
 
-static bool fold(const joining *of, const ppi_figures *figures,
-                 ppi_answer *to) {
-  unit *units = list_units(of);
-  if (!units) return false;
+static bool fold(const joining *of, const unit *units,
+                 const ppi_figures *figures, ppi_answer *to) {
   size_t cold = ppi_units_num_cold(units, of->num_units, sizeof *units,
                                    figures->details.warmup);
   uint64_t last_ns = 0;
@@ -516,7 +567,6 @@ static bool fold(const joining *of, const ppi_figures *figures,
   to->before_ns = units[0].start_ns;
   if (to->num_units) to->span_ns = last_ns - units[cold].start_ns;
   ppi_answer_sort(to);
-  ppi_free(units);
   return done;
 }
 
@@ -527,8 +577,10 @@ bool ppi_join_requests(ppi_figures *figures) {
     return true;
   bool done = list_parts(figures, &of);
   bool is_joined = done && is_shared(figures, &of);
+  unit *units = is_joined ? list_units(&of) : NULL;
   if (is_joined)
-    done = fold(&of, figures, &joined) && choose_limit(&of, &joined, figures);
+    done = units && fold(&of, units, figures, &joined) &&
+           choose_limit(&of, &joined, figures);
   if (is_joined && done && joined.num_units) {
     ppi_answer_clear(&figures->answers[PPI_BASE_REQUEST]);
     figures->answers[PPI_BASE_REQUEST] = joined;
@@ -537,9 +589,11 @@ bool ppi_join_requests(ppi_figures *figures) {
     for (size_t i = 0; i < figures->num_inputs; i++)
       ppi_answer_clear(&figures->inputs[i].answers[PPI_BASE_REQUEST]);
     figures->are_joined = true;
+    done = bound_clocks(&of, units, figures);
   }
   ppi_answer_clear(&joined);
   ppi_free(of.parts);
   ppi_free(of.stages);
+  ppi_free(units);
   return done;
 }

@@ -182,10 +182,17 @@ static void put_num(ppi_page *page, const ppi_answer *answer,
 
 // Joined requests of several hosts lie on one axis by each host's own clock.
 static void put_hosts(ppi_page *page, const ppi_figures *figures) {
-  for (size_t i = 1; figures->are_joined && i < figures->num_inputs; i++) {
-    if (!strcmp(figures->inputs[i].host, figures->inputs[0].host)) continue;
-    ppi_page_text(page, " \u00b7 over hosts, as far as their clocks agree");
-    return;
+  if (figures->host_clocks == PPI_CLOCKS_ONE) return;
+  ppi_page_text(page, " \u00b7 over hosts, ");
+  if (figures->host_clocks == PPI_CLOCKS_BOUND) {
+    ppi_page_text(page, "each way \u00b1");
+    ppi_page_fitting_time(page, (double)figures->clock_bound_ns);
+    ppi_page_text(page, " by their clocks");
+  } else {
+    ppi_page_text(page,
+                  figures->host_clocks == PPI_CLOCKS_CONTRADICT
+                      ? "but no difference of their clocks fits all requests"
+                      : "as far as their clocks agree");
   }
 }
 
@@ -534,6 +541,16 @@ void ppi_trust_put_line(ppi_page *page, const ppi_figures *figures,
   put_notes(page, figures, "Note: ", true);
 }
 
+static void put_host_clocks(ppi_page *page, const ppi_figures *figures) {
+  static const char *const words[] = {[PPI_CLOCKS_UNKNOWN] = "unknown",
+                                      [PPI_CLOCKS_BOUND] = "bound",
+                                      [PPI_CLOCKS_CONTRADICT] = "contradict"};
+  if (figures->host_clocks == PPI_CLOCKS_ONE) return;
+  ppi_put_text(page, "host_clocks", words[figures->host_clocks]);
+  if (figures->host_clocks == PPI_CLOCKS_BOUND)
+    ppi_put_u64(page, "clock_bound_ns", figures->clock_bound_ns);
+}
+
 void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures,
                         size_t most_notes,
                         void (*put)(ppi_page *page, const char *text)) {
@@ -554,6 +571,7 @@ void ppi_trust_put_json(ppi_page *page, const ppi_figures *figures,
   for (size_t i = 0; i < figures->num_notes && !reason; i++)
     if (strcmp(figures->notes[i].key, "not_crash_safe") == 0)
       reason = figures->notes[i].text;
+  put_host_clocks(page, figures);
   if (is_whole) {
     ppi_put_u64(page, "disbelieved", figures->num_disbelieved);
     ppi_put_text(page, "not_crash_safe", reason);

@@ -225,7 +225,25 @@ static const char *name_of(ppi_view *view, const ppi_answer_row *row,
   return ppi_view_text(view, "%s", *row->child ? row->child : row->name);
 }
 
-static const char *where_of(const ppi_answer_row *row) {
+// The answer that adds its rows, and the view that gets them.
+typedef struct adding {
+  ppi_view *view;
+  const ppi_answer *answer;
+  ppi_base_kind base;
+  const char *of;          // of all if NULL
+  const ppi_ranks *ranks;  // the ranks of its sum; NULL, or fewer than 2: none
+  const ppi_figures *figures;  // NULL: of one thread or rank
+} adding;
+
+// Requests over hosts have their ways between stages.
+static const char *way_of(const adding *to) {
+  const ppi_figures *figures = to->figures;
+  if (!figures || figures->host_clocks != PPI_CLOCKS_BOUND) return "";
+  return ppi_view_text(to->view, "each way \u00b1%s",
+                       ppi_words_time((double)figures->clock_bound_ns).text);
+}
+
+static const char *where_of(const adding *to, const ppi_answer_row *row) {
   switch (row->where) {
     case PPI_WHERE_DEVICE:
     case PPI_WHERE_QUEUE:
@@ -235,6 +253,7 @@ static const char *where_of(const ppi_answer_row *row) {
     case PPI_WHERE_WAITING:
       return "waiting for others";
     case PPI_WHERE_BETWEEN:
+      return way_of(to);
     case PPI_WHERE_LINE:
     case PPI_WHERE_HELD:
     case PPI_WHERE_BATCH:
@@ -246,15 +265,6 @@ static const char *where_of(const ppi_answer_row *row) {
   }
   return "";
 }
-
-// The answer that adds its rows, and the view that gets them.
-typedef struct adding {
-  ppi_view *view;
-  const ppi_answer *answer;
-  ppi_base_kind base;
-  const char *of;          // of all if NULL
-  const ppi_ranks *ranks;  // the ranks of its sum; NULL, or fewer than 2: none
-} adding;
 
 static int compare_times(const void *left, const void *right) {
   double a = *(const double *)left, b = *(const double *)right;
@@ -301,13 +311,14 @@ static bool add_row(const adding *to, const ppi_answer_row *row) {
   const ppi_answer *answer = to->answer;
   bool is_part = row && *row->child;
   const char *name = row ? name_of(to->view, row, to->base) : "total";
+  const char *where = row ? where_of(to, row) : "";
   uint64_t total_ns = row ? row->total_ns : answer->total_ns;
   ppi_cell *cells = ppi_view_add_row(to->view, 0, is_part);
-  if (!cells || !name || !put_ranks(to, row, cells)) return false;
+  if (!cells || !name || !where || !put_ranks(to, row, cells)) return false;
   if (to->of) cells[CELL_of] = ppi_cell_text(to->of);
   cells[CELL_name] = ppi_cell_text(name);
   if (is_part) cells[CELL_inside] = ppi_cell_text(row->name);
-  cells[CELL_where] = ppi_cell_text(row ? where_of(row) : "");
+  cells[CELL_where] = ppi_cell_text(where);
   cells[CELL_time_avg] = ppi_cell_mean(total_ns, answer->num_units);
   cells[CELL_share] = ppi_cell_ratio((int64_t)total_ns, answer->total_ns);
   cells[CELL_total] = ppi_cell_time(total_ns);
@@ -419,7 +430,8 @@ static pprof_status build_answer(const ppi_figures *figures,
   const adding to = {.view = out,
                      .answer = &figures->answers[base],
                      .base = base,
-                     .ranks = &ranks};
+                     .ranks = &ranks,
+                     .figures = figures};
   out->unit = ppi_answer_unit(base);
   if (status == PPROF_STATUS_OK)
     status = options->by == PPI_BY_THREAD ? add_threads(figures, out)

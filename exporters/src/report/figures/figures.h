@@ -360,6 +360,14 @@ typedef struct ppi_figures_loop {
   uint64_t start_stage_ns;
 } ppi_figures_loop;
 
+// What is known of the clocks of hosts that requests go between.
+typedef enum ppi_host_clocks {
+  PPI_CLOCKS_ONE,  // no request goes from host to host
+  PPI_CLOCKS_UNKNOWN,
+  PPI_CLOCKS_BOUND,
+  PPI_CLOCKS_CONTRADICT  // no difference of two clocks fits all requests
+} ppi_host_clocks;
+
 typedef struct ppi_figures {
   ppi_report_name *names;  // by category name, then name
   size_t num_names, names_capacity;
@@ -421,6 +429,8 @@ typedef struct ppi_figures {
   uint32_t num_kinds;
   ppi_answer *kinds;
   bool are_joined;  // requests are joined from several processes
+  ppi_host_clocks host_clocks;
+  uint64_t clock_bound_ns;  // two hosts' clocks differ by at most this
   uint64_t totals[PPI_NUM_TOTALS];
 } ppi_figures;
 
