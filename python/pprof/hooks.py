@@ -9,6 +9,7 @@ category, words. docs/python.md explains them. Data files are code: install thos
 site/sitecustomize.py loads this file by itself. The rest of the package is loaded with the first
 module that has a row.
 """
+import atexit
 import importlib
 import importlib.util
 import os
@@ -255,6 +256,8 @@ class _Finder:
                                 after_in_child=in_child)
             if not self._watch_lines():
                 _thread.start_new_thread(self._await_main, (_thread.get_ident(), False))
+            if not hasattr(sys, "monitoring"):
+                atexit.register(self._note_loops, os.path.abspath((sys.argv or [""])[0]))
 
     def _watch_lines(self):
         """From Python 3.12 on: the main file's lines as they run. False: nobody follows them."""
@@ -280,6 +283,13 @@ class _Finder:
         monitoring.register_callback(tool, monitoring.events.PY_START, start)
         monitoring.set_events(tool, monitoring.events.PY_START)
         return True
+
+    def _note_loops(self, script):
+        """Before Python 3.12 nothing marks them. Of a script Python drops `__file__` at its end."""
+        path = getattr(sys.modules.get("__main__"), "__file__", script)
+        if (self.own and sum(function.has_ended for function in self.functions) < 2
+                and _is_own(path) and _has_loops(path)):
+            _note("loops", self.own.file, "%d.%d" % sys.version_info[:2])
 
     def _await_main(self, thread, is_forked):
         pause = 0.001
@@ -376,6 +386,24 @@ def _last_definition(code):
     """The last line of a module where a function or class begins."""
     return max((one.co_firstlineno for one in code.co_consts
                 if isinstance(one, types.CodeType) and one.co_name[0] != "<"), default=0)
+
+
+def _has_loops(path):
+    """Whether this file has loops outside of functions."""
+    import ast
+    import tokenize
+    try:
+        with tokenize.open(path) as file:
+            left = [ast.parse(file.read())]
+    except (OSError, SyntaxError, ValueError):
+        return False
+    while left:
+        node = left.pop()
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            return True
+        left += [one for one in ast.iter_child_nodes(node) if not isinstance(
+            one, (ast.expr, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    return False
 
 
 def _has_module(folder, name):

@@ -28,23 +28,68 @@ def newer_python():
 PYTHON = newer_python()
 
 
-@unittest.skipUnless(PYTHON, "no Python 3.12 or newer")
-class Lines(Case):
+class Followed(Case):
+    python = sys.executable
+
     def names_of(self, source):
         with open(self.path("program.py"), "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(source).lstrip())
         lib = self.path("lib")
-        os.mkdir(lib)
+        shutil.rmtree(self.path("logs"), ignore_errors=True)
+        os.makedirs(lib, exist_ok=True)
         shutil.copy(LIBRARY, os.path.join(lib, "libpprof.so.0"))
         shutil.copy(NVTX, lib)
         done = subprocess.run(
-            [REPORT, "run", "--library", os.path.join(lib, "libpprof_nvtx.so"), "--logs", "logs", "--", PYTHON, "program.py"], cwd=self.folder, text=True,
+            [REPORT, "run", "--library", os.path.join(lib, "libpprof_nvtx.so"), "--logs", "logs", "--",
+             self.python, "program.py"], cwd=self.folder, text=True,
             env=self.environment(PPROF_LIBRARY=None, PPROF_OUTPUT=None, PYTHONPATH=None),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.printed, self.said = done.stdout, done.stderr
         self.events = [event for log in self.logs("logs/*.pplog") for event in log.events]
         return [event["name"] for event in self.events]
+
+
+@unittest.skipIf(hasattr(sys, "monitoring"), "loops have stages")
+class NoLines(Followed):
+    LINE = ("loops outside of functions have stages from Python 3.12 on; this is Python %d.%d"
+            % sys.version_info[:2])
+
+    def test_a_line_says_that_loops_have_no_stages(self):
+        for source, is_said in ("""
+            try:
+                for i in range(3):
+                    print(i)
+            finally:
+                pass
+        """, True), ("x = [i for i in range(3)]", False), ("""
+            def work():
+                for i in range(3):
+                    pass
+            if work():
+                print()
+        """, False):
+            with self.subTest(source):
+                names = self.names_of(source)
+                self.assertEqual(not names, "nothing was recorded" in self.said)
+                self.assertEqual(self.LINE in self.said, is_said, self.said)
+
+    def test_two_functions_that_ran_are_enough(self):
+        for functions in 1, 2:
+            with open(self.path("stages.py"), "w", encoding="utf-8") as file:
+                file.write("def load(): pass\ndef save(): pass\n")
+            names = self.names_of("""
+                import stages
+                for name in ["load", "save"][:%d]:
+                    getattr(stages, name)()
+            """ % functions)
+            self.assertEqual(names, ["stages.load", "stages.save"][:functions], self.said)
+            self.assertEqual(self.LINE in self.said, functions == 1, self.said)
+
+
+@unittest.skipUnless(PYTHON, "no Python 3.12 or newer")
+class Lines(Followed):
+    python = PYTHON
 
     def test_statements_of_a_loop(self):
         names = self.names_of("""
@@ -61,6 +106,7 @@ class Lines(Case):
         # The head runs once more, to find that nothing is left.
         self.assertEqual({name: names.count(name) for name in names}, {
             head: 4, first: 3, "line 5: if i == 1": 3, "line 6: print(text)": 1}, self.said)
+        self.assertNotIn("outside of functions", self.said)
 
     def test_marked_functions_are_the_stages_of_a_loop(self):
         names = self.names_of("""

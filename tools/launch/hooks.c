@@ -97,6 +97,7 @@ typedef struct of_file {
 typedef struct summary {
   of_file files[MOST_FILES];
   size_t num;
+  char python[16];  // the version, if loops have no stages; "": they have
 } summary;
 
 static of_file *file_of(summary *all, const char *name) {
@@ -128,6 +129,8 @@ static void read_note(summary *all, char *line) {
   if (strcmp(line, "used") == 0) file->is_used = true;
   if (strcmp(line, "auto") == 0) file->is_auto = true;
   if (strcmp(line, "left") == 0) file->is_left = true;
+  if (strcmp(line, "loops") == 0)
+    snprintf(all->python, sizeof all->python, "%s", words);
   if (strcmp(line, "missing") == 0) add_missing(file, words);
   if (strcmp(line, "failed") == 0 && !file->failed[0])
     snprintf(file->failed, sizeof file->failed, "%s", words);
@@ -198,5 +201,10 @@ void ppi_tool_hooks_say(const char *folder, bool any) {
   if (notes) fclose(notes);
   for (size_t i = 0; i < all->num; i++) say_of_file(&all->files[i]);
   say_unused(all);
+  if (*all->python)
+    ppi_tool_say(
+        "loops outside of functions have stages from Python 3.12 on; this is"
+        " Python %s",
+        all->python);
   if (any) say_auto(all);
 }
