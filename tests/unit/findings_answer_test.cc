@@ -45,6 +45,26 @@ TEST(FindingsAnswerTest, IsTheGreatestStage) {
       AnswerOf(Steps(7, nullptr, PPROF_CATEGORY_USER_DEFINED)));
 }
 
+// As where no device is there that could time it.
+TEST(FindingsAnswerTest, ADeviceRangeWithoutATimeIsOneOfItsThread) {
+  EventFeed host = Steps(7, nullptr, PPROF_CATEGORY_USER_DEFINED);
+  EventFeed untimed = FindingsFeed(true);
+  for (uint64_t i = 0; i < 20; i++) {
+    uint64_t now_ns = 10 * i * kMs;
+    OnHost(&untimed, 1, "decode", now_ns, now_ns + kMs);
+    pprof_event &event = untimed.OnDevice(
+        1, 1, "classify", PPROF_CATEGORY_USER_DEFINED, now_ns + kMs, 0, 0);
+    event.end_ns = now_ns + 8 * kMs;
+    event.flags = PPROF_FLAG_NO_DEVICE_TIME;
+    untimed.Step(now_ns, now_ns + 10 * kMs);
+  }
+  untimed.AddWindow(0, 200 * kMs);
+  FindingsReport of_host(&host), of_untimed(&untimed);
+  EXPECT_STRNE("", of_host.figures()->limit.sentence);
+  EXPECT_STREQ(of_host.figures()->limit.sentence,
+               of_untimed.figures()->limit.sentence);
+}
+
 // Nothing of ours runs in the program that made the trace.
 TEST(FindingsAnswerTest, OfATraceAsksForNoRecording) {
   EventFeed feed = Steps(7, nullptr, PPROF_CATEGORY_USER_DEFINED);

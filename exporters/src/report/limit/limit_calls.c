@@ -41,11 +41,16 @@ static bool synchronizes(const char *name) {
          strstr(name, "clWaitForEvents");
 }
 
+static bool is_on_device(const ppi_range_table *table, size_t row) {
+  uint32_t at = table->rows[row].on_device;
+  return at != PPI_NO_RANGE && table->devices[at].end_ns > 0;
+}
+
 static uint32_t flags_of(const ppi_range_table *table, size_t row,
                          const ppi_table_ids *ids) {
   uint32_t flags = table->rows[row].flags & ~(uint32_t)PPI_RANGE_ENDED;
   uint32_t category = ids->names[table->rows[row].name].category;
-  if (table->rows[row].on_device != PPI_NO_RANGE) flags |= PPI_CALL_DEVICE;
+  if (is_on_device(table, row)) flags |= PPI_CALL_DEVICE;
   if (category == PPROF_CATEGORY_RUNTIME &&
       synchronizes(ids->names[table->rows[row].name].text))
     flags |= PPI_CALL_SYNC;
@@ -79,15 +84,17 @@ static void take_cpu(const ppi_range_table *table, size_t row,
   call->queued_ns = cpu->run_queue_ns;
 }
 
-// A device range without a time is useless. Only open ranges of a thread have
-// others inside.
+// A device range without a device time is one of its thread, unless its launch
+// is. Only open ranges of a thread have others inside.
 static bool is_wanted(const ppi_range_table *table, size_t row) {
   const uint32_t others = PPI_RANGE_LOOSE | PPI_RANGE_STEP | PPI_RANGE_REQUEST;
   if (table->rows[row].flags & PPI_RANGE_OPEN)
     return !(table->rows[row].flags & others) &&
            table->rows[row].on_device == PPI_NO_RANGE;
   if (table->rows[row].on_device == PPI_NO_RANGE) return true;
-  return table->devices[table->rows[row].on_device].end_ns > 0;
+  return is_on_device(table, row) ||
+         (!table->devices[table->rows[row].on_device].is_paired &&
+          table->rows[row].end_ns > table->rows[row].start_ns);
 }
 
 // The call that an earlier table left open; PPI_NO_CALL: none. It ends here,
