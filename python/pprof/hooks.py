@@ -247,6 +247,7 @@ class _Finder:
         """Marks the program's file: no import loads it."""
         def in_child():
             self.lock.release()
+            atexit.unregister(self._note_loops)
             if self.lines:
                 self.lines.forget()
             elif self.own and not self.has_main:  # the thread that waits is not there
@@ -395,7 +396,7 @@ def _has_loops(path):
     try:
         with tokenize.open(path) as file:
             left = [ast.parse(file.read())]
-    except (OSError, SyntaxError, ValueError):
+    except Exception:  # its source is not there, or is none
         return False
     while left:
         node = left.pop()
@@ -439,6 +440,7 @@ def _with_role(prepare, finder):
     def prepare_worker(data):
         set_role((data.get("sys_argv") or [""])[0], data.get("name", ""))
         prepare(data)
+        atexit.unregister(finder._note_loops)
         finder.mark_main(sys.modules.get("__main__"))
         finder.has_main = True
     return prepare_worker

@@ -74,6 +74,24 @@ class NoLines(Followed):
                 self.assertEqual(not names, "nothing was recorded" in self.said)
                 self.assertEqual(self.LINE in self.said, is_said, self.said)
 
+    def test_children_do_not_say_it(self):
+        with open(self.path("stages.py"), "w", encoding="utf-8") as file:
+            file.write("def load(): pass\ndef save(): pass\ndef work(): pass\n")
+        names = self.names_of("""
+            import multiprocessing, os, stages, sys
+            if __name__ == "__main__":
+                if not os.fork():
+                    sys.exit()
+                os.wait()
+                for step in stages.load, stages.save:
+                    step()
+                process = multiprocessing.get_context("spawn").Process(target=stages.work)
+                process.start()
+                process.join()
+        """)
+        self.assertEqual(names, ["stages.load", "stages.save"], self.said)
+        self.assertNotIn(self.LINE, self.said)
+
     def test_two_functions_that_ran_are_enough(self):
         for functions in 1, 2:
             with open(self.path("stages.py"), "w", encoding="utf-8") as file:
