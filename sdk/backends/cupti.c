@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cupti_abi.h"
+#include "cupti_driver.h"
 #include "cupti_functions.h"
 #include "kernels/api_call.h"
 #include "kernels/captured.h"
@@ -155,19 +156,22 @@ enum { OFF, ON, ENDING };
 static struct {
   pthread_mutex_t
       mutex;  // guards the lists; never locked while CUPTI is called
+  pthread_mutex_t calling;  // the collector calls CUPTI, or CUDA ends
   buffer *waiting, **waiting_end, *spare;
   uint32_t num_waiting, num_spare;
   uint64_t num_lost;    // records of buffers that were given up
   uint32_t state;       // atomic
   uint32_t generation;  // of the process that subscribed
   bool loaded;
-  bool has_ended;  // atomic: CUDA ends with the process; then the next two hold
+  bool has_ended;  // by `calling`: CUDA ends with the process; then the next
+                   // two hold
   bool knows_dropped;
   size_t num_dropped;
   ppi_cupti_api api;
   void *subscriber;
   bool tells;  // atomic: calls become ranges
-} cupti = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} cupti = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+           .calling = PTHREAD_MUTEX_INITIALIZER};
 
 // A buffer's list link lies behind what CUPTI fills.
 static buffer *link_of(uint8_t *bytes) {
@@ -261,15 +265,22 @@ static void before_cuda_ends(void) {
   if (cupti.generation != ppi_backend_generation ||
       __atomic_load_n(&cupti.state, __ATOMIC_RELAXED) != ON)
     return;
+  pthread_mutex_lock(&cupti.calling);
   cupti.api.cuptiActivityFlushAll(PPI_CUPTI_FLUSH_FORCED);
   cupti.knows_dropped = ask_dropped(&cupti.num_dropped);
-  __atomic_store_n(&cupti.has_ended, true, __ATOMIC_RELEASE);
+  cupti.has_ended = true;
+  pthread_mutex_unlock(&cupti.calling);
+}
+
+static void watch_end(void) {
+  (void)atexit(before_cuda_ends);
 }
 
 // Handlers run in the order in which they came, the last one first. CUDA's are
-// there at its first launch.
-static void watch_end(void) {
-  (void)atexit(before_cuda_ends);
+// there once it is initialized.
+static void cuda_is_there(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_end);
 }
 
 static void end_now(void);
@@ -280,8 +291,7 @@ static bool is_on(void) {
 
 static void begin_call(ppi_launcher *self, ppi_cupti_function *function,
                        uint32_t correlation) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_end);
+  cuda_is_there();
   if (!is_on()) return;
   if (self && __atomic_load_n(&function->is_reported, __ATOMIC_RELAXED) &&
       __atomic_load_n(&cupti.tells, __ATOMIC_RELAXED))
@@ -343,6 +353,9 @@ static void on_callback(void *user, uint32_t domain, uint32_t id,
   ppi_cupti_function *function = ppi_cupti_function_of(domain, id);
   if (function)
     on_call(self, function, data);
+  else if (domain == PPI_CUPTI_DOMAIN_RESOURCE &&
+           id == PPI_CUPTI_CU_INIT_FINISHED)
+    cuda_is_there();
   else if (domain == PPI_CUPTI_DOMAIN_RESOURCE)
     on_node(self, id, data);
 }
@@ -361,7 +374,9 @@ static void end_now(void) {
   cupti.api.cuptiFinalize();
 }
 
-static void enable_nodes(void) {
+static void enable_resources(void) {
+  cupti.api.cuptiEnableCallback(1, cupti.subscriber, PPI_CUPTI_DOMAIN_RESOURCE,
+                                PPI_CUPTI_CU_INIT_FINISHED);
   cupti.api.cuptiEnableCallback(1, cupti.subscriber, PPI_CUPTI_DOMAIN_RESOURCE,
                                 PPI_CUPTI_GRAPHNODE_CREATED);
   if (ppi_captured_are_wanted())
@@ -472,7 +487,8 @@ static pprof_status start(pprof_error *error) {
   if (status != PPROF_STATUS_OK) return status;
   __atomic_store_n(&cupti.state, ON, __ATOMIC_RELEASE);
   ppi_cupti_enable_functions(&cupti.api, cupti.subscriber);
-  enable_nodes();
+  enable_resources();
+  if (ppi_cupti_driver_answer() == 0) cuda_is_there();
   status = enable_kinds(error);
   __atomic_store_n(&cupti.tells, status == PPROF_STATUS_OK, __ATOMIC_RELAXED);
   if (status == PPROF_STATUS_OK) return status;
@@ -481,13 +497,25 @@ static pprof_status start(pprof_error *error) {
   return status;
 }
 
-static bool has_ended(void) {
-  return __atomic_load_n(&cupti.has_ended, __ATOMIC_ACQUIRE);
+// False: CUDA has ended, perhaps without a call of the program. Else call
+// `leave`.
+static bool enter(void) {
+  pthread_mutex_lock(&cupti.calling);
+  if (!cupti.has_ended && ppi_cupti_driver_answer() != PPI_CUPTI_DRIVER_ENDED)
+    return true;
+  pthread_mutex_unlock(&cupti.calling);
+  return false;
+}
+
+static void leave(void) {
+  pthread_mutex_unlock(&cupti.calling);
 }
 
 static void flush(bool all, ppi_device_work_taker *take, void *taker) {
-  if (!has_ended())
+  if (enter()) {
     cupti.api.cuptiActivityFlushAll(all ? PPI_CUPTI_FLUSH_FORCED : 0);
+    leave();
+  }
   buffer *next;
   for (buffer *at = take_waiting(); at; at = next) {
     next = at->next;
@@ -502,74 +530,23 @@ static void flush(bool all, ppi_device_work_taker *take, void *taker) {
 
 // Records stop here; the hooks go at the end of the program's next call.
 static void stop(void) {
-  for (size_t i = 0; i < NUM_KINDS && !has_ended(); i++)
-    cupti.api.cuptiActivityDisable(kinds[i]);
+  if (enter()) {
+    for (size_t i = 0; i < NUM_KINDS; i++)
+      cupti.api.cuptiActivityDisable(kinds[i]);
+    leave();
+  }
   __atomic_store_n(&cupti.state, ENDING, __ATOMIC_RELEASE);
 }
 
 static bool num_dropped(uint64_t *out) {
   size_t dropped = cupti.num_dropped;
-  bool is_known = has_ended() ? cupti.knows_dropped : ask_dropped(&dropped);
+  bool is_there = enter(), is_known = cupti.knows_dropped;
+  if (is_there) {
+    is_known = ask_dropped(&dropped);
+    leave();
+  }
   *out = __atomic_load_n(&cupti.num_lost, __ATOMIC_RELAXED) + dropped;
   return is_known;
-}
-
-// ---- the driver that the program has loaded ----
-
-static void find(void *driver, const char *name, void *out) {
-  void *found = dlsym(driver, name);
-  memcpy(out, &found, sizeof found);
-}
-
-static void *hold_driver(void) {
-  return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-}
-
-// Runtimes use primary contexts. At the end of the process, the driver may be
-// gone and answers so.
-static bool is_used(void) {
-  enum { DEINITIALIZED = 4 };
-  void *driver = hold_driver();
-  int (*count)(int *) = NULL;
-  int (*state)(int, unsigned *, int *) = NULL;
-  int num = 0, is_active = 0;
-  unsigned flags;
-  if (!driver) return false;
-  find(driver, "cuDeviceGetCount", &count);
-  find(driver, "cuDevicePrimaryCtxGetState", &state);
-  int result = count ? count(&num) : 0;
-  for (int i = 0; i < num && state && result == 0 && !is_active; i++)
-    if (state(i, &flags, &is_active) != 0) is_active = 0;
-  dlclose(driver);
-  return is_active || result == DEINITIALIZED;
-}
-
-// By the driver's numbers of device attributes.
-static ppi_device_limits limits_of(int device) {
-  enum {
-    THREADS = 39,
-    MAJOR = 75,
-    SHARED = 81,
-    REGISTERS = 82,
-    BLOCKS = 106,
-    RESERVED = 111
-  };
-  ppi_device_limits limits = {0};
-  uint32_t *const out[] = {&limits.major,          &limits.shared_bytes,
-                           &limits.registers,      &limits.blocks,
-                           &limits.reserved_bytes, &limits.threads};
-  static const int numbers[] = {MAJOR,  SHARED,   REGISTERS,
-                                BLOCKS, RESERVED, THREADS};
-  int (*get)(int *, int, int) = NULL;
-  void *driver = hold_driver();
-  if (!driver) return limits;
-  find(driver, "cuDeviceGetAttribute", &get);
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers && get; i++) {
-    int value = 0;
-    if (get(&value, numbers[i], device) == 0) *out[i] = (uint32_t)value;
-  }
-  dlclose(driver);
-  return limits;
 }
 
 const ppi_kernel_source *ppi_cupti_source(void) {
@@ -578,7 +555,7 @@ const ppi_kernel_source *ppi_cupti_source(void) {
                                            .flush = flush,
                                            .stop = stop,
                                            .num_dropped = num_dropped,
-                                           .is_used = is_used,
-                                           .limits = limits_of};
+                                           .is_used = ppi_cupti_driver_is_used,
+                                           .limits = ppi_cupti_driver_limits};
   return &source;
 }

@@ -19,12 +19,21 @@ static const char *const launches[] = {"cuLaunch", "cuGraphLaunch", "cuMemcpy",
                                        "cuMemset", NULL};
 static const char *const memory[] = {"cuMemAlloc", "cuMemFree",
                                      "cuMemHostAlloc", NULL};
+// These may wait for a device; memory is kept by most programs.
 static const char *const waits[] = {"cuStreamSynchronize",
                                     "cuCtxSynchronize",
                                     "cuEventSynchronize",
                                     "cudaStreamSynchronize",
                                     "cudaDeviceSynchronize",
                                     "cudaEventSynchronize",
+                                    "cudaMalloc",
+                                    "cudaFree",
+                                    "cudaHostAlloc",
+                                    "cuMemAlloc",
+                                    "cuMemFree",
+                                    "cuMemHostAlloc",
+                                    "cuMemCreate",
+                                    "cuMemRelease",
                                     NULL};
 // Functions that only query or set state are called so often that they would
 // hide the rest. Of the driver's own calls, those that do work count.

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -44,12 +45,14 @@ static struct {
   int enabled[NUM_FUNCTIONS], enabled_runtime[NUM_RUNTIME];
   uint32_t seen;  // bits: callbacks of the resource domain
   int kinds[64];
+  bool has_ended;
   uint32_t next_correlation;
   uint8_t *buffer;
   size_t size, used;
 } state = {.next_correlation = 1};
 
 static int answer(const char *name) {
+  if (state.has_ended) abort();
   fake.num_calls++;
   for (size_t i = 0; i < 8 && fake.results[i].name; i++) {
     if (strcmp(fake.results[i].name, name) != 0) continue;
@@ -109,6 +112,14 @@ static void tell_node(uint32_t id, uintptr_t node, uintptr_t original) {
     state.callback(state.user, PPI_CUPTI_DOMAIN_RESOURCE, id, &resource);
 }
 
+static void initialize(void) {
+  tell_node(PPI_CUPTI_CU_INIT_FINISHED, 0, 0);
+}
+
+static void end(void) {
+  state.has_ended = true;
+}
+
 static void capture_node(uintptr_t node) {
   tell_node(PPI_CUPTI_GRAPHNODE_CREATED, node, 0);
 }
@@ -161,6 +172,8 @@ static void reset(void) {
 EXPORT fake_cupti *fake_cupti_get(void);
 EXPORT fake_cupti *fake_cupti_get(void) {
   fake.call = call;
+  fake.initialize = initialize;
+  fake.end = end;
   fake.capture_node = capture_node;
   fake.clone_node = clone_node;
   fake.deliver = deliver;

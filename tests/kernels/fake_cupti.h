@@ -36,6 +36,9 @@ typedef struct fake_cupti {
   void (*clone_node)(uintptr_t node, uintptr_t original);
   // The device is done with something: `record` is one of its records.
   void (*deliver)(const void *record, size_t size);
+  // CUDA is initialized, and it ends: a call after that ends the process.
+  void (*initialize)(void);
+  void (*end)(void);
   // The context goes, with what it has not done: what it has done is told.
   void (*reset)(void);
   // The clock that the client has registered.

@@ -4,7 +4,7 @@
 // training as a stand-in for libcupti tells of them, kernels of 1 ms in ranges,
 // and work of a step that no range is around; with LAUNCH_GRAPH a graph's, with
 // LAUNCH_CALLS a server's calls of the runtime, with LAUNCH_FLOWS requests that
-// another thread serves.
+// another thread serves; with LAUNCH_NOTHING one that only initializes CUDA.
 // launching_program DRIVER: a program that has loaded CUDA's driver, and does
 // nothing that is seen.
 #include <dlfcn.h>
@@ -204,6 +204,20 @@ static void run_flows(void) {
   for (int i = 0; i < 2; i++) pprof_range_end(ranges[i]);
 }
 
+static void end_cuda(void) {
+  cupti->end();
+}
+
+// CUDA's handler for the process's end comes with its initialization.
+static int initialize(void) {
+  PPROF_SITE(look, "look for devices", PPROF_CATEGORY_USER_DEFINED);
+  pprof_push(&look);
+  if (atexit(end_cuda) != 0) return 1;
+  cupti->initialize();
+  pprof_pop();
+  return 0;
+}
+
 static int train(void *library) {
   void *get = dlsym(library, "fake_cupti_get");
   fake_cupti_get_type *get_cupti;
@@ -211,6 +225,7 @@ static int train(void *library) {
   cupti = get_cupti();
   cupti->records_a_buffer = 1000;
   if (pprof_start(NULL, NULL) != PPROF_STATUS_OK || !cupti->now) return 1;
+  if (getenv("LAUNCH_NOTHING")) return initialize();
   calibrate();
   if (getenv("LAUNCH_GRAPH"))
     run_graph();

@@ -131,7 +131,8 @@ class RunKernelsTest(unittest.TestCase):
                        ["name", "place", "type", "allocation_count", "free_count",
                         "allocation_size", "free_size", "peak"]) for row in memory])
             os.rename(os.path.join(self.home, "logs"), os.path.join(self.home, calls))
-        self.assertEqual({"cudaStreamSynchronize": 3}, names["off"])
+        self.assertEqual({"cudaMalloc": 3, "cudaStreamSynchronize": 3, "cuMemFree_v2": 3},
+                         names["off"])
         self.assertEqual({"cudaMalloc": 3, "cudaLaunchKernel": 3, "cudaStreamSynchronize": 3,
                           "cuMemFree_v2": 3}, names["on"])
 
@@ -142,6 +143,11 @@ class RunKernelsTest(unittest.TestCase):
         self.assertEqual(2, stages["(request)"]["requests"])
         self.assertEqual(2, stages["relu"]["requests"])
         self.assertEqual(2, stages["relu"]["calls"])
+
+    def test_a_program_that_launches_nothing_ends_as_it_would(self):
+        """CUDA ends before the session does: a call of CUPTI behind that ends the process."""
+        log = self.train(LAUNCH_NOTHING="1")
+        self.assertIn("look for devices", self.tool("--view", "stages", log).stdout)
 
     def test_a_device_that_nothing_times_ends_with_what_would(self):
         """4 is what a driver says that has ended with the process, as CUDA's does."""
