@@ -307,6 +307,46 @@ def connections_unmarked(w):
     shared(w, "parse 2, query 1, render 4 x8", ("query",), 10, 2)
 
 
+def in_turn(w, spec, places, hidden, start=source):
+    """Workers answer with a place of a lock around all their ranges; `hidden` ms of it have none."""
+    lock = w.lock("turn", places)
+    for name, time in (("embed", 1.2), ("rerank", 7), ("generate", 1.5)):
+        w.define(name, time)
+    w.define(w.hide("search"), hidden)
+    how = {"answer": w.locked(lock, w.serve("embed"), w.hidden(w.hide("search")),
+                              w.serve("rerank"), w.serve("generate"))}
+    chain(w, spec, start, how=how)
+    w.forget("answer")
+
+
+@topology("lock")
+def lock_around(w):
+    in_turn(w, "fetch 0.2 | answer 0 x4 | reply 0.2", 1, 1.7)
+
+
+@topology("lock")
+def lock_around_closed(w):
+    in_turn(w, "answer 0 x4", 1, 1.7, closed(4))
+
+
+@topology("lock")
+def lock_around_unmarked(w):
+    in_turn(w, "fetch 0.2 | answer 0 x4 | reply 0.2", 1, 12)
+
+
+@topology("lock")
+def lock_around_two(w):
+    in_turn(w, "fetch 0.2 | answer 0 x6 | reply 0.2", 2, 0.4)
+
+
+@topology("lock")
+def hidden_feeder(w):
+    """Nothing lets in one at a time: a thread without ranges hands out slowly."""
+    w.define(w.hide("feed"), 10, cv=0.02)
+    chain(w, "feed 0 | answer 9 x4", closed(4), how={"feed": w.hidden(w.hide("feed"))}, cv=0.02)
+    w.forget("feed")
+
+
 # Processors.
 
 

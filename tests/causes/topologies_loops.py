@@ -241,6 +241,38 @@ for row in (
     ALL[row[0]] = ("kernels", lambda w, options=row[1]: kernel_loop(w, **options))
 
 
+@topology("kernels")
+def train_memory(w):
+    """Each round gives all memory back, and takes it again."""
+    w.total, w.unmarked, w.advice = 80, True, "keep memory"
+    w.stream()
+    for name, ms in (("cudaMalloc", 2), ("cudaFree", 3.4)):
+        w.define(name, ms)
+        w.categories[name] = "CudaRuntime"
+    w.alias["empty_cache"] = ("cudaFree",)
+    rounds(w, w.serve(w.define("data", 0.3, category="Dataloader")),
+           w.within("forward", w.serve("cudaMalloc"), layers(w, "layers", 0.02, 0.3, 6)),
+           layers(w, "backward", 0.02, 0.3, 14), w.sync("loss"),
+           w.within("empty_cache", w.serve("cudaFree")), main="python")
+
+
+@topology("kernels")
+def train_pageable(w):
+    """Each copy from pageable memory returns once the device has it, behind earlier work."""
+    stream, ends = w.stream(), []
+    w.advice = "pinned"
+    w.define("data", 0.1, category="Preprocess")
+    for name, ms in (("copy pictures", 47), ("copy labels", 0.02)):
+        w.define(name, ms, category="Memcpy")
+    for name, ms in (("forward", 7.5), ("backward", 17.5)):
+        w.define(name, ms, category="Forward")
+    w.alias["to_gpu"] = ("copy pictures",)
+    copies = [step for name in ("copy pictures", "copy labels")
+              for step in (w.launch(name, stream, ends), w.sync(None, 0, ends))]
+    rounds(w, w.serve("data"), w.within("to_gpu", *copies), w.launch("forward", stream, ends),
+           w.launch("backward", stream, ends))
+
+
 @topology("processes")
 def train_slow_rank(w):
     """Two ranks; the second has more to do before the collective, which the first waits in."""

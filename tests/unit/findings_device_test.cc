@@ -162,6 +162,26 @@ TEST(FindingsDeviceTest, CopiesOfAFifthAreAProblem) {
   }
 }
 
+// 20 steps of 10 ms with two calls for memory in each; with `first`, only in
+// the first one.
+TEST(FindingsDeviceTest, MemoryThatEachStepTakesAndGivesBackIsAProblem) {
+  for (bool first : {true, false}) {
+    EventFeed feed = Steps(0, kMs, 8 * kMs);
+    for (uint64_t i = 0; i < (first ? 1 : 20); i++)
+      for (bool gives : {false, true})
+        feed.Range(1, gives ? "cudaFree" : "cudaMalloc", PPROF_CATEGORY_RUNTIME,
+                   10 * i * kMs + (gives ? 400 : 100) * kUs,
+                   10 * i * kMs + (gives ? 800 : 300) * kUs);
+    FindingsReport report(&feed);
+    EXPECT_EQ(first
+                  ? ""
+                  : "Taking memory of devices and giving it back takes 600 us "
+                    "a step (6.0 %), 2.00 calls. The device has nothing to do "
+                    "meanwhile.",
+              report.Text("device-memory"));
+  }
+}
+
 // 300 ranges, one each 50 us, in 15 ms.
 EventFeed Launches(uint64_t host_ns, uint64_t device_ns) {
   EventFeed feed = FindingsFeed(true);

@@ -75,3 +75,12 @@ void ppi_interpreter_figures_add(ppi_interpreter_figures *into,
   if (from->held.ns > into->held.ns) into->held = from->held;
   if (from->lock.ns > into->lock.ns) into->lock = from->lock;
 }
+
+bool ppi_is_of_device_memory(const char *call) {
+  static const char *const begins[] = {
+      "cudaMalloc", "cudaFree",   "cuMemAlloc",   "cuMemFree", "cuMemCreate",
+      "cuMemMap",   "cuMemUnmap", "cuMemRelease", "hipMalloc", "hipFree"};
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    if (strncmp(call, begins[i], strlen(begins[i])) == 0) return true;
+  return false;
+}

@@ -89,6 +89,9 @@ static inline bool ppi_is_of_interpreter(const char *name) {
   return ppi_is_collection(name) || ppi_is_import(name);
 }
 
+// Whether a call of a runtime takes memory of a device, or gives it back.
+bool ppi_is_of_device_memory(const char *call);
+
 // Garbage collections of one generation.
 typedef struct ppi_collections {
   uint64_t num, ns, longest_ns;

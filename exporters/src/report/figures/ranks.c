@@ -39,6 +39,20 @@ static bool have_ranks(const ppi_rank *ranks, size_t num) {
   return true;
 }
 
+// Ranks stay; what only launches them, without a rank and a stage, goes.
+static void leave_launchers(ppi_ranks *of) {
+  size_t num = 0;
+  bool any = false;
+  for (size_t i = 0; i < of->num; i++) any |= *of->items[i].input->rank;
+  for (size_t i = 0; i < of->num; i++) {
+    const ppi_report_input *input = of->items[i].input;
+    if (!any || *input->rank ||
+        ppi_answer_has_stage(&input->answers[PPI_BASE_WALL]))
+      of->items[num++] = of->items[i];
+  }
+  of->num = num;
+}
+
 static bool are_of_hosts(const ppi_rank *ranks, size_t num) {
   for (size_t i = 1; i < num; i++)
     if (strcmp(ranks[0].input->host, ranks[i].input->host) != 0) return true;
@@ -145,6 +159,7 @@ pprof_status ppi_ranks_of(const ppi_figures *figures, ppi_base_kind base,
     if (!answer || answer->num_units)
       out->items[out->num++] = (ppi_rank){.input = input, .answer = answer};
   }
+  leave_launchers(out);
   if (out->num)
     qsort(out->items, out->num, sizeof *out->items, compare_by_rank);
   out->are_reported = have_ranks(out->items, out->num);
@@ -183,26 +198,19 @@ ppi_ranks_name ppi_ranks_title(const ppi_ranks *ranks) {
 
 // ---- kinds ----
 
-// Rows that identify a kind: not collections and imports, which any Python
-// program has.
-static bool is_of_kind(const ppi_answer_row *row) {
-  return !*row->child && *row->name && row->where < PPI_WHERE_BETWEEN &&
-         !ppi_is_of_interpreter(row->name);
-}
-
-// `name` NULL: any row.
 static bool has_row(const ppi_answer *answer, const char *name) {
   for (size_t i = 0; i < answer->num_rows; i++)
-    if (is_of_kind(&answer->rows[i]) &&
-        (!name || strcmp(answer->rows[i].name, name) == 0))
+    if (ppi_row_is_of_kind(&answer->rows[i]) &&
+        strcmp(answer->rows[i].name, name) == 0)
       return true;
   return false;
 }
 
 static bool are_alike(const ppi_answer *a, const ppi_answer *b) {
   for (size_t i = 0; i < a->num_rows; i++)
-    if (is_of_kind(&a->rows[i]) && has_row(b, a->rows[i].name)) return true;
-  return !has_row(a, NULL) || !has_row(b, NULL);
+    if (ppi_row_is_of_kind(&a->rows[i]) && has_row(b, a->rows[i].name))
+      return true;
+  return !ppi_answer_has_stage(a) || !ppi_answer_has_stage(b);
 }
 
 // A kind's work time, its first input and its number in `list_kinds`.
@@ -295,17 +303,10 @@ bool ppi_ranks_part(ppi_figures *figures) {
   return done;
 }
 
-static bool has_stages(const ppi_report_input *input) {
-  for (int base = 0; base < PPI_NUM_BASES; base++)
-    for (size_t i = 0; i < input->answers[base].num_rows; i++)
-      if (input->answers[base].rows[i].where < PPI_WHERE_BETWEEN) return true;
-  return false;
-}
-
 uint64_t ppi_ranks_left_out(const ppi_figures *figures, ppi_base_kind base) {
   uint64_t num = 0;
   for (size_t i = 0; i < figures->num_inputs; i++)
     num += !figures->inputs[i].answers[base].num_units &&
-           has_stages(&figures->inputs[i]);
+           ppi_answer_has_stage(&figures->inputs[i].answers[PPI_BASE_WALL]);
   return num;
 }

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/fields.h"
+#include "report/figures/machine.h"
 #include "report/figures/path_rows.h"
 #include "report/figures/request_rows.h"
 #include "report/figures/rows.h"
@@ -100,11 +101,27 @@ static bool has_time(const ppi_figures *figures) {
   return any;
 }
 
-// Iterations are no units if not all runs have the same loop.
+bool ppi_row_is_of_kind(const ppi_answer_row *row) {
+  return !*row->child && *row->name && row->where < PPI_WHERE_BETWEEN &&
+         !ppi_is_of_interpreter(row->name);
+}
+
+bool ppi_answer_has_stage(const ppi_answer *answer) {
+  for (size_t i = 0; i < answer->num_rows; i++)
+    if (ppi_row_is_of_kind(&answer->rows[i])) return true;
+  return false;
+}
+
+static bool has_stage(const ppi_figures *figures) {
+  return ppi_answer_has_stage(&figures->answers[PPI_BASE_WALL]);
+}
+
+// Iterations are no units if not all runs have the same loop. A launcher, which
+// has no stage, does not count.
 static void add_loop(ppi_figures *into, const ppi_figures *from) {
   ppi_figures_loop *loop = &into->loop;
-  if (!has_time(from)) return;
-  if (!has_time(into)) {
+  if (!has_time(from) || (has_stage(into) && !has_stage(from))) return;
+  if (!has_time(into) || (!has_stage(into) && has_stage(from))) {
     *loop = from->loop;
     return;
   }

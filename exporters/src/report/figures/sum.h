@@ -7,6 +7,12 @@
 
 PPROF_BEGIN_C_
 
+// Rows that identify a kind of process: not collections and imports, which any
+// Python program has.
+bool ppi_row_is_of_kind(const ppi_answer_row *row);
+// Whether it has such a row.
+bool ppi_answer_has_stage(const ppi_answer *answer);
+
 bool ppi_figures_add(ppi_figures *into, const ppi_figures *from);
 // ppi_figures_kept_run adds a share of the run.
 bool ppi_figures_kept_run(ppi_figures *figures, ppi_kept_run *run);

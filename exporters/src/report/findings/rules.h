@@ -32,6 +32,8 @@ PPROF_BEGIN_C_
        "a fifth of the device's time is worth a change") \
   each(copies, "copies", 15, "%", \
        "less is what most programs need") \
+  each(device_memory, "device-memory", 5, "%", \
+       "less is what a cache of memory brings") \
   each(launch_bound, "launch-bound", 20, "us", \
        "a submission takes the host 2 to 20 us") \
   each(interference, "interference", 1.1, "", \

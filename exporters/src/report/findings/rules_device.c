@@ -3,6 +3,8 @@
 // Finds devices that are busy, idle, or busy with copies.
 #include "report/findings/rules.h"
 
+#include "report/figures/machine.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,6 +324,36 @@ void ppi_rule_copies(ppi_search *search) {
   ppi_finding_value_add(finding, "time", copy_ns, "ns");
   ppi_finding_value_add(finding, "share", 100 * copy_ns / busy_ns, "%");
   put_rate(figures, copies->name, finding);
+}
+
+// The first units take what the later ones use again.
+void ppi_rule_device_memory(ppi_search *search) {
+  enum { LEAST_UNITS = 10 };
+  const ppi_figures *figures = search->figures;
+  uint64_t units = search->answer ? search->answer->num_units : 0, calls = 0;
+  double ns = 0;
+  for (size_t i = 0; i < figures->num_names; i++) {
+    const ppi_report_name *name = &figures->names[i];
+    if (name->category != PPROF_CATEGORY_RUNTIME ||
+        !ppi_is_of_device_memory(name->name) || name->host.n < units)
+      continue;
+    calls += name->host.n;
+    ns += (double)name->host.sum;
+  }
+  double share = units >= LEAST_UNITS ? ppi_part_of_all(search, ns) : 0;
+  if (100 * share < search->threshold) return;
+  ppi_finding *finding = ppi_search_add(search, PPI_PROBLEM, share);
+  PPI_SAY(finding->text,
+          "Taking memory of devices and giving it back takes %s %s (%s), %s "
+          "calls. The device has nothing to do meanwhile.",
+          ppi_words_time(ns / (double)units).text, search->a_unit,
+          ppi_words_percent(share, 1).text,
+          ppi_words_number((double)calls / (double)units).text);
+  PPI_SAY(finding->next,
+          "keep memory for the next %s: without empty_cache(), or from a pool.",
+          search->unit);
+  ppi_finding_value_add(finding, "time", ns, "ns");
+  ppi_finding_value_add(finding, "calls", (double)calls, "");
 }
 
 // A call that submits work; in a trace it stands beside that work.

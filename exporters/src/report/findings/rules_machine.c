@@ -174,11 +174,16 @@ static void report(ppi_search *search, const machine_row *row,
   if (hits) put_stage(trouble, finding);
 }
 
+// Processes of one job are no others: they may use each other's devices.
+static bool is_of_others(const ppi_search *search, int cause) {
+  return cause != PPI_MACHINE_SHARED_DEVICE || search->figures->num_inputs < 2;
+}
+
 void ppi_rule_machine(ppi_search *search) {
   const ppi_machine_figures *machine = &search->figures->machine;
   for (int i = 0; i < PPI_NUM_MACHINE_CAUSES; i++)
     for (unsigned k = 0; k < PPI_MACHINE_DEVICES; k++) {
       const subject of = {machine, &machine->troubles[i][k], k};
-      report(search, &rows[i], &of);
+      if (is_of_others(search, i)) report(search, &rows[i], &of);
     }
 }

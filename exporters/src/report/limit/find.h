@@ -73,6 +73,13 @@ bool ppi_model_take_out_hot_rows(ppi_limit_model *model);
 uint32_t ppi_most_at_once(const ppi_limit_model *model, ppi_border *borders,
                           size_t num);
 
+// The number of its taken servers over time. False: out of memory.
+bool ppi_station_count(const ppi_limit_model *model, ppi_station *station,
+                       const ppi_border *borders, size_t num);
+// Gives threads of which only a few work at a time as many servers. False: out
+// of memory.
+bool ppi_model_find_turns(ppi_limit_model *model);
+
 // The waits of ranges on no row for the thread of their event loop. False: out
 // of memory.
 bool ppi_model_find_loops(ppi_limit_model *model);

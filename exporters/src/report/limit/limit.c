@@ -34,7 +34,8 @@ static bool find_model(ppi_limit_search *search, ppi_limit_calls *calls) {
   ppi_limit_find_pauses(search);
   if (search->failed || !ppi_model_find_waits(model) ||
       !ppi_model_find_awaited(model) || !ppi_model_find_stations(model) ||
-      !ppi_model_find_loops(model) || !ppi_model_find_elsewhere(model))
+      !ppi_model_find_turns(model) || !ppi_model_find_loops(model) ||
+      !ppi_model_find_elsewhere(model))
     return false;
   return ppi_blame_find(model, &search->blame);
 }

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/histogram.h"
+#include "report/figures/machine.h"
 
 // LEAST: calls in a chunk, at least, if the run has as many. MOST: calls taken
 // from one table, at most.
@@ -51,6 +52,7 @@ static uint32_t flags_of(const ppi_range_table *table, size_t row,
   uint32_t flags = table->rows[row].flags & ~(uint32_t)PPI_RANGE_ENDED;
   uint32_t category = ids->names[table->rows[row].name].category;
   if (is_on_device(table, row)) flags |= PPI_CALL_DEVICE;
+  if (category == PPROF_CATEGORY_MEMCPY) flags |= PPI_CALL_COPY;
   if (category == PPROF_CATEGORY_RUNTIME &&
       synchronizes(ids->names[table->rows[row].name].text))
     flags |= PPI_CALL_SYNC;
@@ -170,6 +172,9 @@ static pprof_status add_call(ppi_limit_calls *calls,
     call.row = device->stream;
     call.work_ns = call.end_ns - call.start_ns;
   }
+  if (ids->names[call.name].category == PPROF_CATEGORY_RUNTIME &&
+      ppi_is_of_device_memory(ids->names[call.name].text))
+    call.memory_ns = call.end_ns - call.start_ns;
   if (is_stageless(calls, &call, ids)) call.flags |= PPI_CALL_NAMED;
   take_cpu(table, row, &call);
   bool done = add_flows(calls, table, row, &call);
@@ -285,6 +290,11 @@ static bool joins(ppi_limit_calls *calls, keep *of, const ppi_limit_call *call,
   return true;
 }
 
+static void drop_into(ppi_limit_call *around, const ppi_limit_call *call) {
+  around->dropped += call->dropped + ((call->flags & PPI_CALL_SYNC) != 0);
+  around->memory_ns += call->memory_ns;
+}
+
 // Moves the kept calls to `to` and answers their end.
 static size_t move_kept(ppi_limit_calls *calls, keep *of, size_t to) {
   memset(of->last, 0xff, sizeof of->last);
@@ -298,8 +308,7 @@ static size_t move_kept(ppi_limit_calls *calls, keep *of, size_t to) {
       call.parent = of->places[call.parent].now;
     at->now = call.parent;
     if (is_below && !was_kernel && call.parent != PPI_NO_CALL)
-      calls->items[call.parent].dropped +=
-          call.dropped + ((call.flags & PPI_CALL_SYNC) != 0);
+      drop_into(&calls->items[call.parent], &call);
     if (begin_ns >= of->to_ns || (is_below && !was_kernel)) continue;
     if (is_below && joins(calls, of, &call, to)) continue;
     at->now = (uint32_t)to;
@@ -327,16 +336,17 @@ static void keep_depth(ppi_limit_calls *calls, uint32_t depth, place *places) {
 }
 
 // If outermost ranges have hundreds inside, stretches of time would hold only
-// few outermost ranges.
+// few outermost ranges. The later half decides: a start-up has others.
 static bool drop_inner(ppi_limit_calls *calls) {
-  size_t outer = 0, num;
+  size_t outer = 0, num, half = calls->num / 2;
   if (calls->most_depth == 1) return false;
   place *places = ppi_alloc((calls->num + 1) * sizeof *places);
   if (!places) return false;
   find_depths(calls, 0, places);
-  for (size_t i = 0; i < calls->num; i++)
-    outer += !places[i].depth && !(calls->items[i].flags & PPI_CALL_OPEN);
-  bool is_deep = outer && calls->num >= DEEP * outer;
+  for (size_t i = half; i < calls->num; i++)
+    outer += !places[i].depth &&
+             !(calls->items[i].flags & (PPI_CALL_OPEN | PPI_CALL_DEVICE));
+  bool is_deep = outer && calls->num - half >= DEEP * outer;
   if (is_deep) {
     uint32_t depth = depth_for(calls, 0, places, PPI_LIMIT_CALLS / 2, &num);
     calls->most_depth = depth + 1;
@@ -436,7 +446,7 @@ static pprof_status read_table(void *context, const ppi_range_table *table,
 void ppi_limit_calls_begin(ppi_limit_calls *calls) {
   calls->fill.reader = read_table;
   calls->fill.context = calls;
-  calls->fill.most_rows = PPI_LIMIT_CALLS;
+  calls->fill.most_rows = 4 * PPI_LIMIT_CALLS;
 }
 
 void ppi_limit_calls_clear(ppi_limit_calls *calls) {

@@ -22,9 +22,10 @@ enum {
   PPI_CALL_OPEN = PPI_RANGE_OPEN,      // its end is in a later table
   PPI_CALL_DEVICE = 1024,              // on a stream; `row` is the stream's id
   PPI_CALL_NAMED = 2048,               // device work under a name of its own
-  PPI_CALL_PART = 4096,  // made by the model: a stage, or the stage's own part
-                         // outside inner stages
-  PPI_CALL_SYNC = 8192,  // it returns once a device has done all
+  PPI_CALL_PART = 4096,   // made by the model: a stage, or the stage's own part
+                          // outside inner stages
+  PPI_CALL_SYNC = 8192,   // it returns once a device has done all
+  PPI_CALL_COPY = 32768,  // a copy of a device
   PPI_CALL_LOWER = PPI_RANGE_LOWER  // with LOCK: for a lower priority
 };
 
@@ -40,9 +41,10 @@ typedef struct ppi_limit_call {
   uint32_t first, num;  // of the run's flows, later of its units
   uint32_t host;        // of device work: the thread that submitted it
   uint32_t ended_by;    // of a wait: an OS thread; 0: unknown
-  uint32_t ended_in;  // of a wait: that thread's range, a name + 1; 0: unknown
-  uint32_t dropped;   // launches that joined the call; on a thread: inner calls
-                      // that synchronize
+  uint32_t ended_in;   // of a wait: that thread's range, a name + 1; 0: unknown
+  uint64_t memory_ns;  // calls that take memory of a device, or give it
+  uint32_t dropped;  // launches that joined the call; on a thread: inner calls
+                     // that synchronize
   bool has_cpu;
 } ppi_limit_call;
 

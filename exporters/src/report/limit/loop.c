@@ -21,12 +21,19 @@ bool ppi_loop_keep(ppi_limit_loop *loop, const ppi_limit_model *model) {
   return true;
 }
 
-// Outermost calls of `name` on a row.
-static size_t count_on(const ppi_limit_model *model, const ppi_limit_row *row,
-                       uint32_t name) {
+// Outermost calls of `name` on a row while the loop's thread goes round.
+static size_t count_beside(const ppi_limit_model *model,
+                           const ppi_limit_row *row, uint32_t name) {
+  const ppi_limit_row *loop = &model->rows[model->loop_thread];
+  if (!loop->num_outer) return 0;
+  uint64_t from_ns = model->calls[loop->outer[0]].start_ns;
+  uint64_t to_ns = model->calls[loop->outer[loop->num_outer - 1]].end_ns;
   size_t num = 0;
-  for (size_t i = 0; i < row->num_outer; i++)
-    num += model->calls[row->outer[i]].name == name;
+  for (size_t i = 0; i < row->num_outer; i++) {
+    const ppi_limit_call *call = &model->calls[row->outer[i]];
+    num += call->name == name && call->start_ns >= from_ns &&
+           call->start_ns < to_ns;
+  }
   return num;
 }
 
@@ -35,7 +42,7 @@ static size_t count_on(const ppi_limit_model *model, const ppi_limit_row *row,
 static bool is_only_one(const ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_rows; i++)
     if (i != model->loop_thread && !model->rows[i].is_device &&
-        count_on(model, &model->rows[i], model->begins_loop) >= LEAST_TURNS)
+        count_beside(model, &model->rows[i], model->begins_loop) >= LEAST_TURNS)
       return false;
   return true;
 }

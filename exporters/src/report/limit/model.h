@@ -80,7 +80,7 @@ typedef enum ppi_station_kind {
 typedef struct ppi_station {
   ppi_station_kind kind;
   uint32_t servers;
-  uint32_t *rows;  // of `servers`; none for one at a time
+  uint32_t *rows;  // as many, or more that take turns; none for one at a time
   size_t num_rows;
   uint32_t name;    // of one at a time, of places elsewhere
   uint32_t device;  // of a device

@@ -247,6 +247,53 @@ static void say_wait(ppi_limit_search *search, uint32_t name, double ns,
             "mark what ends it; if its time ends it, wait for less.");
 }
 
+// The time that the loop's thread takes memory of a device or gives it back,
+// and the stage with most of it.
+static double memory_ns(const ppi_limit_model *model, uint32_t *out_stage) {
+  double *by_stage = ppi_alloc((model->num_names + 1) * sizeof *by_stage);
+  double ns = 0;
+  *out_stage = PPI_NONE;
+  for (size_t i = 0; i < model->num_calls && by_stage; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (!call->memory_ns || !ppi_call_is_on_thread(call) ||
+        call->row != model->loop_thread || !ppi_call_within(model, call))
+      continue;
+    by_stage[model->calls[ppi_model_outermost(model, (uint32_t)i)].name] +=
+        call->memory_ns;
+    ns += call->memory_ns;
+  }
+  if (by_stage) *out_stage = ppi_limit_greatest(by_stage, model->num_names);
+  ppi_free(by_stage);
+  return ns;
+}
+
+// Kept memory saves all of that time: more than half of the greatest part does.
+static bool say_memory(ppi_limit_search *search, double most_ns,
+                       double all_ns) {
+  const double least = 0.15;
+  const ppi_limit_model *model = search->model;
+  double units = (double)model->num_counted;
+  uint32_t stage;
+  double ns = memory_ns(model, &stage);
+  if (ns < least * all_ns || 2 * ns < most_ns || stage == PPI_NONE)
+    return false;
+  ppi_words text = ppi_words_name(model->names[stage].text);
+  ppi_limit *out = ppi_limit_begin(search, PPI_CLAIM_PART, "device memory", 0,
+                                   model->names[stage].text);
+  out->demand_ns = ns / units;
+  out->bound = ns / (all_ns - ns);
+  PPI_SAY(out->sentence,
+          "Taking memory of devices and giving it back takes %s of %s %s "
+          "(%s), most of it in %s. Without, the rate rises by at most %s.",
+          ppi_words_time(ns / units).text, ppi_words_time(all_ns / units).text,
+          ppi_limit_a_unit(model), ppi_words_percent(ns, all_ns).text,
+          text.text, ppi_words_percent(out->bound, 1).text);
+  PPI_SAY(out->next,
+          "keep memory for the next %s: without empty_cache(), or from a pool.",
+          ppi_limit_unit_name(model));
+  return true;
+}
+
 static bool say_greatest(ppi_limit_search *search, const parts *of) {
   const ppi_limit_model *model = search->model;
   uint32_t own = ppi_limit_greatest(of->own_ns, model->num_names);
@@ -256,6 +303,7 @@ static bool say_greatest(ppi_limit_search *search, const parts *of) {
   double waits_ns = waits == PPI_NONE ? 0 : of->waits_ns[waits];
   double device_ns = device == PPI_NONE ? 0 : of->device_ns[device];
   double most_ns = PPI_MAX(own_ns, PPI_MAX(waits_ns, device_ns));
+  if (say_memory(search, most_ns, of->all_ns)) return true;
   if (of->gap_ns >= 0.4 * of->all_ns && of->gap_ns > most_ns)
     ppi_limit_say_gap(
         search, of->gap_ns / (double)PPI_MAX(model->num_counted, 1),

@@ -453,26 +453,32 @@ static double full_part(const ppi_limit_model *model,
   return model->time_ns ? (double)ns / (double)model->time_ns : 0;
 }
 
+bool ppi_station_count(const ppi_limit_model *model, ppi_station *station,
+                       const ppi_border *borders, size_t num) {
+  station->borders_ns = ppi_alloc((num + 1) * sizeof(uint64_t));
+  station->taken = ppi_alloc((num + 1) * sizeof(uint32_t));
+  if (!station->borders_ns || !station->taken) return false;
+  long taken = 0;
+  for (size_t k = 0; k < num; k++) {
+    taken += ppi_border_change(&borders[k]);
+    size_t last = station->num_borders;
+    if (!last || station->borders_ns[last - 1] != borders[k].key)
+      last = ++station->num_borders;
+    station->borders_ns[last - 1] = borders[k].key;
+    station->taken[last - 1] = taken > 0 ? (uint32_t)taken : 0;
+  }
+  station->full = full_part(model, station);
+  return true;
+}
+
 static bool find_taken(ppi_limit_model *model) {
   ppi_border *borders = ppi_alloc((4 * model->num_calls + 1) * sizeof *borders);
   bool is_done = borders != NULL;
   for (size_t i = 0; i < model->num_stations && is_done; i++) {
     ppi_station *station = &model->stations[i];
     if (station->kind == PPI_STATION_ONE_AT_A_TIME) continue;
-    size_t num = list_borders(model, (uint32_t)i, borders);
-    station->borders_ns = ppi_alloc((num + 1) * sizeof(uint64_t));
-    station->taken = ppi_alloc((num + 1) * sizeof(uint32_t));
-    is_done = station->borders_ns && station->taken;
-    long taken = 0;
-    for (size_t k = 0; k < num && is_done; k++) {
-      taken += ppi_border_change(&borders[k]);
-      size_t last = station->num_borders;
-      if (!last || station->borders_ns[last - 1] != borders[k].key)
-        last = ++station->num_borders;
-      station->borders_ns[last - 1] = borders[k].key;
-      station->taken[last - 1] = taken > 0 ? (uint32_t)taken : 0;
-    }
-    if (is_done) station->full = full_part(model, station);
+    is_done = ppi_station_count(model, station, borders,
+                                list_borders(model, (uint32_t)i, borders));
   }
   ppi_free(borders);
   return is_done;

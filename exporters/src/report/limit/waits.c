@@ -87,11 +87,12 @@ static ppi_interval wait_for(const ppi_limit_call *call, uint64_t submit_ns,
                           : (ppi_interval){0, 0};
 }
 
-// For the last device work that ends at most `slack_ns` before the call does.
-static const ppi_limit_work *last_work(const ppi_limit_model *model,
-                                       const device_ends *ends,
-                                       const ppi_limit_call *call,
-                                       uint64_t slack_ns) {
+// The last device work that ends at most `slack_ns` before the call does, in
+// the list of ends; NULL: there is none.
+static const uint32_t *last_work(const ppi_limit_model *model,
+                                 const device_ends *ends,
+                                 const ppi_limit_call *call,
+                                 uint64_t slack_ns) {
   size_t low = ends->first[call->row], high = ends->first[call->row + 1];
   size_t first = low;
   while (low < high) {
@@ -102,8 +103,8 @@ static const ppi_limit_work *last_work(const ppi_limit_model *model,
       low = middle + 1;
   }
   if (low == first) return NULL;
-  const ppi_limit_work *last = &model->works[ends->works[low - 1]];
-  return last->end_ns + slack_ns < call->end_ns ? NULL : last;
+  const uint32_t *last = &ends->works[low - 1];
+  return model->works[*last].end_ns + slack_ns < call->end_ns ? NULL : last;
 }
 
 // For the device work of its own request.
@@ -125,6 +126,24 @@ static uint32_t last_of_unit(const ppi_limit_model *model,
   return last;
 }
 
+// A call that submits its next work each time that the last one has ended has
+// waited for that, too. Each is much longer than what is between.
+static uint64_t first_submit(const ppi_limit_model *model,
+                             const device_ends *ends,
+                             const ppi_limit_call *call, const uint32_t *last) {
+  uint64_t from_ns = model->works[*last].submit_ns;
+  const uint32_t *first = ends->works + ends->first[call->row];
+  while (last-- > first) {
+    const ppi_limit_work *work = &model->works[*last];
+    uint64_t length_ns = work->end_ns - PPI_MIN(work->submit_ns, work->end_ns);
+    if (work->submit_ns < call->start_ns || work->end_ns > from_ns ||
+        10 * (from_ns - work->end_ns) > length_ns)
+      break;
+    from_ns = work->submit_ns;
+  }
+  return from_ns;
+}
+
 static uint64_t slack_of(const ppi_limit_call *call) {
   return PPI_MAX((uint64_t)150000, (call->end_ns - call->start_ns) / 10);
 }
@@ -132,8 +151,10 @@ static uint64_t slack_of(const ppi_limit_call *call) {
 static ppi_interval device_wait(const ppi_limit_model *model,
                                 const device_ends *ends,
                                 const ppi_limit_call *call) {
-  const ppi_limit_work *own = last_work(model, ends, call, slack_of(call));
-  if (own) return wait_for(call, own->submit_ns, own->end_ns);
+  const uint32_t *own = last_work(model, ends, call, slack_of(call));
+  if (own)
+    return wait_for(call, first_submit(model, ends, call, own),
+                    model->works[*own].end_ns);
   uint32_t last = last_of_unit(model, call, slack_of(call));
   if (last == PPI_NO_CALL) return (ppi_interval){0, 0};
   const ppi_limit_call *work = &model->calls[last];
@@ -155,7 +176,8 @@ static bool waits_for_device(const ppi_limit_model *model,
     all_ns += weight;
     if (length_ns <= 0) continue;
     waits_ns += weight * (double)(wait.to_ns - wait.from_ns) / length_ns;
-    const ppi_limit_work *own = last_work(model, ends, call, slack_of(call));
+    const uint32_t *last = last_work(model, ends, call, slack_of(call));
+    const ppi_limit_work *own = last ? &model->works[*last] : NULL;
     // Launching, too, takes as long as many launches.
     if (!own || own->launches > 1 || model->calls[own->call].dropped) continue;
     if (wait.to_ns > wait.from_ns) waiting_ns += weight;

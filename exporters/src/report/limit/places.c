@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds what ranges on no thread stand in line for: the thread of their event
-// loop, or a limited number of places on no thread of the run.
+// loop, or a limited number of places on no thread of the run. And threads of
+// which something around their ranges lets only a few work.
 #include <math.h>
 
 #include "base/base.h"
@@ -296,5 +297,131 @@ bool ppi_model_find_elsewhere(ppi_limit_model *model) {
     ppi_free(of.calls);
     ppi_free(of.ends);
   }
+  return is_done;
+}
+
+// ---- threads that take turns ----
+
+// Threads that serve the same, of which only a few work at a time while
+// requests wait for free ones: that many are busy for `least_full` of the time,
+// and for `least_covered` of what requests wait. A thread that feeds them
+// leaves gaps.
+static const double least_full = 0.8, least_covered = 0.95;
+enum { LEAST_WAITS = 12 };
+
+// A row's calls for one unit, one behind another.
+typedef struct visit {
+  uint64_t start_ns, end_ns;
+  uint32_t unit;  // PPI_NONE: none, or several
+} visit;
+
+typedef struct visits {
+  visit *items;
+  size_t num, capacity;
+} visits;
+
+static bool list_visits(const ppi_limit_model *model,
+                        const ppi_station *station, visits *out) {
+  out->num = 0;
+  for (size_t i = 0; i < station->num_rows; i++) {
+    const ppi_limit_row *row = &model->rows[station->rows[i]];
+    uint32_t before = PPI_NONE;
+    for (size_t k = 0; k < row->num_outer; k++) {
+      const ppi_limit_call *call = &model->calls[row->outer[k]];
+      uint32_t unit = call->num == 1 ? model->units_of[call->first] : PPI_NONE;
+      if (unit != PPI_NONE && unit == before)
+        out->items[out->num - 1].end_ns = call->end_ns;
+      else if (!PPI_PUSH(out->items, out->num, out->capacity,
+                         (visit){call->start_ns, call->end_ns, unit}))
+        return false;
+      before = unit;
+    }
+  }
+  return true;
+}
+
+// `out` gets the number of open visits over time, and what visits take. False:
+// out of memory.
+static bool count_visits(const ppi_limit_model *model, const visits *of,
+                         ppi_station *out) {
+  ppi_border *borders = ppi_alloc((2 * of->num + 1) * sizeof *borders);
+  if (!borders) return false;
+  for (size_t i = 0; i < of->num; i++) {
+    borders[2 * i] = ppi_begin_border(of->items[i].start_ns);
+    borders[2 * i + 1] = ppi_end_border(of->items[i].end_ns);
+    out->occupied_ns +=
+        ppi_model_within(model, of->items[i].start_ns, of->items[i].end_ns);
+  }
+  out->servers = ppi_most_at_once(model, borders, 2 * of->num);
+  bool is_done = ppi_station_count(model, out, borders, 2 * of->num);
+  ppi_free(borders);
+  return is_done;
+}
+
+// Whether requests wait for a free thread only while as many as ever work.
+static bool wait_for_turns(const ppi_limit_model *model, const visits *of,
+                           const ppi_station *turns) {
+  uint64_t wait_ns = 0, covered_ns = 0;
+  size_t num = 0;
+  for (size_t i = 0; i < of->num; i++) {
+    const visit *at = &of->items[i];
+    if (at->unit == PPI_NONE || at->start_ns < model->from_ns ||
+        at->start_ns > model->to_ns)
+      continue;
+    const ppi_limit_unit *unit = &model->units[at->unit];
+    uint64_t from_ns =
+        ppi_unit_last_end(model, unit, unit->start_ns, at->start_ns);
+    if (at->start_ns - from_ns <= ppi_hand_over_ns) continue;
+    // Until the thread woke up.
+    uint64_t to_ns = at->start_ns - ppi_hand_over_ns;
+    wait_ns += to_ns - from_ns;
+    covered_ns += ppi_station_full_ns(turns, from_ns, to_ns);
+    num++;
+  }
+  return num >= LEAST_WAITS &&
+         (double)covered_ns >= least_covered * (double)wait_ns;
+}
+
+// What it does not wait for its own work elsewhere becomes work.
+static void take_turns(const ppi_limit_model *model, ppi_station *station,
+                       ppi_station *turns) {
+  ppi_free(station->borders_ns);
+  ppi_free(station->taken);
+  station->borders_ns = turns->borders_ns;
+  station->taken = turns->taken;
+  station->num_borders = turns->num_borders;
+  station->full = turns->full;
+  station->servers = turns->servers;
+  station->occupied_ns = station->taken_ns = turns->occupied_ns;
+  station->working_ns =
+      turns->occupied_ns - PPI_MIN(station->in_turn_ns, turns->occupied_ns);
+  station->use = (double)station->working_ns /
+                 ((double)station->servers * (double)model->time_ns);
+  *turns = (ppi_station){0};
+}
+
+static bool find_turns(const ppi_limit_model *model, ppi_station *station,
+                       visits *room) {
+  ppi_station turns = {.kind = station->kind};
+  bool is_done =
+      list_visits(model, station, room) && count_visits(model, room, &turns);
+  if (is_done && turns.servers && turns.servers < station->num_rows &&
+      turns.full >= least_full && wait_for_turns(model, room, &turns))
+    take_turns(model, station, &turns);
+  ppi_free(turns.borders_ns);
+  ppi_free(turns.taken);
+  return is_done;
+}
+
+bool ppi_model_find_turns(ppi_limit_model *model) {
+  visits room = {0};
+  bool is_done = true;
+  for (size_t i = 0; i < model->num_stations && is_done; i++) {
+    ppi_station *station = &model->stations[i];
+    if (model->unit_kind == PPI_UNIT_REQUEST && station->is_relevant &&
+        station->kind == PPI_STATION_THREADS && station->num_rows >= 2)
+      is_done = find_turns(model, station, &room);
+  }
+  ppi_free(room.items);
   return is_done;
 }
