@@ -2,6 +2,9 @@
 //
 // What the markers of requests and tokens record and count, seen from a sink.
 #include <gtest/gtest.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <ucontext.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -12,7 +15,10 @@
 #include "base/clock.h"
 #include "pprof/mark.h"
 #include "pprof/pprof.hpp"
+#include "session/capture/capture_session.h"
+#include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
+#include "tests/support/traps.h"
 
 namespace pprof_test {
 namespace {
@@ -156,6 +162,83 @@ TEST_F(RequestTest, NothingWhileNothingRecords) {
   Stop();
   EXPECT_TRUE(live.recording.events.empty());
 }
+
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+// The calling thread stands at an instruction of its marker, until another one
+// has done what it is asked for.
+struct Standing {
+  uint64_t num_left;  // instructions until then
+  sem_t asked, done;
+};
+Standing standing;
+
+void Await(sem_t *what) {
+  while (sem_wait(what) != 0) {
+  }
+}
+
+void OnTrap(int, siginfo_t *info, void *context) {
+  constexpr greg_t kTrapFlag = 1u << 8;
+  greg_t *flags =
+      &static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_EFL];
+  const bool is_trap = info->si_code == SI_KERNEL;
+  const bool begins = is_trap && !(*flags & kTrapFlag) && standing.num_left;
+  if (begins) {
+    *flags |= kTrapFlag;
+  } else if (is_trap) {
+    *flags &= ~kTrapFlag;
+  } else if (--standing.num_left == 0) {
+    *flags &= ~kTrapFlag;
+    sem_post(&standing.asked);
+    Await(&standing.done);
+  }
+}
+
+TEST_F(RequestTest, AnEdgeAtAnyInstructionOfItsBeginFindsItWhole) {
+  const ppi_capture every_step = Cycle(0, 0, 0, 1, 0);
+  struct sigaction action = {}, old = {};
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = OnTrap;
+  sigaction(SIGTRAP, &action, &old);
+  sem_init(&standing.asked, 0, 0);
+  sem_init(&standing.done, 0, 0);
+  live.options.drain_interval_us = kKeptAwayUs;
+  ASSERT_NE(nullptr, live.Create());
+  ASSERT_EQ(PPROF_STATUS_OK,
+            ppi_session_set_capture(live.session(), &every_step));
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  bool is_over = false;
+  std::thread other([&] {
+    for (Await(&standing.asked); !is_over; Await(&standing.asked)) {
+      pprof_step(0);
+      EXPECT_EQ(PPROF_STATUS_OK, FlushPatiently(live.session()));
+      sem_post(&standing.done);
+    }
+  });
+  constexpr uint64_t kStride = 3;
+  uint64_t num = 0;
+  do {
+    // All that a first marker of an epoch does is done.
+    pprof_request_end(pprof_request_begin(4711, &chat_site));
+    standing.num_left = ++num * kStride;
+    Trap();
+    const pprof_request request = pprof_request_begin(4711, &chat_site);
+    Trap();
+    pprof_request_end(request);
+  } while (standing.num_left == 0);
+  is_over = true;
+  sem_post(&standing.asked);
+  other.join();
+  sigaction(SIGTRAP, &old, nullptr);
+  Stop();
+  EXPECT_LT(20u, num);
+  EXPECT_EQ(2 * num, Named("chat").size());
+  for (const RecordedEvent &event : Named("chat")) {
+    EXPECT_TRUE(event.event.flags & PPROF_FLAG_REQUEST);
+    EXPECT_EQ(Flows{4711}, event.flows);
+  }
+}
+#endif
 
 std::atomic<uint64_t> now_ns;
 uint64_t Now() {

@@ -77,6 +77,10 @@ static void cross_thread(void) {
   pprof_range_flow(second, 4);
   pprof_range_end(second);
   in_thread(end_range, &first.id);
+  pprof_push(&outer);
+  pprof_flow(9);
+  pprof_request_end(pprof_request_begin(5, &wander));
+  pprof_pop();
   (void)third;
   stop();
   pprof_range_end(third);

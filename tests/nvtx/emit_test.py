@@ -116,7 +116,8 @@ class EmitTest(ToldCase):
     def test_cross_thread_ranges(self):
         told = self.told("cross_thread")
         self.assertEqual(told.words, ["start wander", "start wander", "push outer",
-                                      "start inner 9", "pop", "end 2", "end 1", "end 3"])
+                                      "start inner 9", "pop", "end 2", "end 1", "push outer",
+                                      "start wander 5", "end 4", "pop", "end 3"])
 
     def test_marks_and_counters(self):
         told = self.told("points")

@@ -44,11 +44,13 @@ static inline void slot_begin(ppi_slot *slot, const ppi_lane *lane,
   if (lane) inherited = ppi_lane_inherited(lane);
   // `cut` outlives the slot's use: the end of an earlier range that an edge cut
   // may come late. That end may read the kind, too.
-  memset(slot, 0, offsetof(ppi_slot, kind));
+  memset(slot, 0, offsetof(ppi_slot, depth));
   __atomic_store_n(&slot->kind, kind, __ATOMIC_RELAXED);
   memset(&slot->flags, 0, offsetof(ppi_slot, work) - offsetof(ppi_slot, flags));
+  uint32_t lane_id = lane ? lane->id : 0;
+  PPI_COMPUTED(lane_id);  // or gcc makes one vector of the two stores
   slot->site = site;
-  slot->lane = lane ? lane->id : 0;
+  slot->lane = lane_id;
   slot->depth = inherited.depth;
   if (inherited.flow) {
     slot->flows[0] = inherited.flow;
@@ -150,20 +152,24 @@ static uint64_t measure(ppi_slot *slot) {
   return PPI_RANGE_CPU;
 }
 
+// A request, a number but 0, serves itself alone, wherever it begins.
 static inline ppi_slot *fill_slot(ppi_table *table, uint32_t index,
-                                  const ppi_lane *lane, uint32_t lane_id,
-                                  uint32_t site) {
+                                  const ppi_lane *lane, uint32_t site,
+                                  uint64_t request) {
   ppi_slot *slot =
       ppi_table_slot(ppi_recorder_in_force.spool.base, table, index);
   slot_begin(slot, lane, site, PPROF_KIND_RANGE);
-  slot->lane = lane_id;
   slot->flags = PPROF_FLAG_ASYNC;
+  if (!request) return slot;
+  slot->flows[0] = request;
+  slot->flows[1] = 0;
+  slot->num_flows = slot->is_request = 1;
   return slot;
 }
 
 // `apart` has the bits of the site's id that ask for more work.
-static uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
-                          uint64_t start, uint32_t apart) {
+static uint64_t open_slot(const ppi_lane *lane, uint32_t site, uint64_t start,
+                          uint32_t apart, uint64_t request) {
   ppi_table *table = ppi_recorder_in_force.ranges;
   // A step may begin where no marker runs.
   uint32_t taken = PPI_LIKELY(lane != NULL)
@@ -171,7 +177,7 @@ static uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
                        : ppi_range_slot_refill(table, NULL);
   if (!taken) return 0;
   uint32_t index = taken - 1;
-  ppi_slot *slot = fill_slot(table, index, lane, lane_id, site);
+  ppi_slot *slot = fill_slot(table, index, lane, site, request);
   slot->start = start;
   if (apart & PPI_SITE_NUMBERS)
     ppi_slot_set_numbers(slot, &ppi_thread_self->names.numbers);
@@ -180,14 +186,14 @@ static uint64_t open_slot(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
   return ppi_range_id(0, slot_open(table, index), index) | flag;
 }
 
-uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
-                        uint64_t start) {
-  return open_slot(lane, lane_id, site, start, 0);
+uint64_t ppi_range_open(uint32_t site, uint64_t start) {
+  return open_slot(NULL, site, start, 0, 0);
 }
 
 // For a site that is lost, or that needs more work.
 static __attribute__((noinline)) uint64_t begin_slow(ppi_lane *lane,
-                                                     uint32_t site) {
+                                                     uint32_t site,
+                                                     uint64_t request) {
   bool last = false;
   if (ppi_site_is_watched(site) && !ppi_mark_begin_watched(lane, &site, &last))
     return 0;
@@ -197,18 +203,23 @@ static __attribute__((noinline)) uint64_t begin_slow(ppi_lane *lane,
     return last ? ppi_range_unrecorded(number) : 0;
   }
   uint64_t id =
-      site ? open_slot(lane, lane->id, number, ppi_clock_ticks(), site) : 0;
+      site ? open_slot(lane, number, ppi_clock_ticks(), site, request) : 0;
   if (id) return last ? id | PPI_RANGE_LAST : id;
   ppi_count(&lane->lost, 1);
   if (last) ppi_recorder_in_force.watched_ended(number);
   return 0;
 }
 
-uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site) {
-  if (PPI_UNLIKELY(!ppi_site_is_plain(site))) return begin_slow(lane, site);
-  uint64_t id = ppi_range_open(lane, lane->id, site, ppi_clock_ticks());
+static uint64_t begin(ppi_lane *lane, uint32_t site, uint64_t request) {
+  if (PPI_UNLIKELY(!ppi_site_is_plain(site)))
+    return begin_slow(lane, site, request);
+  uint64_t id = open_slot(lane, site, ppi_clock_ticks(), 0, request);
   if (!id) ppi_count(&lane->lost, 1);
   return id;
+}
+
+uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site) {
+  return begin(lane, site, 0);
 }
 
 // A thread that stood in a marker beyond its session's end is no part of the
@@ -219,21 +230,24 @@ static inline bool is_of_session(const ppi_thread *thread) {
 
 static __attribute__((noinline)) uint64_t range_begin_slow(ppi_thread *thread,
                                                            ppi_lane *lane,
-                                                           pprof_site *site) {
+                                                           pprof_site *site,
+                                                           uint64_t request) {
   uint64_t id = 0;
   uint32_t number = ppi_site_id(site, lane->stack_epoch);
   if (is_of_session(thread) || !ppi_site_is_plain(number))
-    id = ppi_range_begin(lane, number);
+    id = begin(lane, number, request);
   else
     ppi_count(&lane->lost, 1);
   ppi_leave(thread);
   return id;
 }
 
-static __attribute__((noinline)) uint64_t range_begin_retry(pprof_site *site) {
+// An edge finds all of a request, or nothing.
+__attribute__((noinline)) uint64_t ppi_range_begin_of(pprof_site *site,
+                                                      uint64_t request) {
   ppi_thread *thread;
   ppi_lane *lane = ppi_enter(&thread, PPI_BEGINS);
-  return lane ? range_begin_slow(thread, lane, site) : 0;
+  return lane ? range_begin_slow(thread, lane, site, request) : 0;
 }
 
 // Its thread has a slot for it.
@@ -242,7 +256,7 @@ static inline uint64_t begin_usual(const ppi_entry *at, uint32_t site) {
   uint32_t index = at->thread->range_slot - 1;
   at->thread->range_slot =
       __atomic_load_n(&table->next_free[index], __ATOMIC_RELAXED);
-  ppi_slot *slot = fill_slot(table, index, at->lane, at->lane->id, site);
+  ppi_slot *slot = fill_slot(table, index, at->lane, site, 0);
   ppi_range_slot_fetch(table, at->thread);
   slot->start = ppi_clock_counter();
   return ppi_range_id(0, slot_open(table, index), index);
@@ -251,14 +265,14 @@ static inline uint64_t begin_usual(const ppi_entry *at, uint32_t site) {
 pprof_range pprof_range_begin(pprof_site *site) {
   ppi_entry at;
   if (PPI_UNLIKELY(!ppi_enter_usual(&at)))
-    return (pprof_range){range_begin_retry(site)};
+    return (pprof_range){ppi_range_begin_of(site, 0)};
   uint64_t id = ppi_site_usual(site, at.epoch);
   uint32_t serial = ppi_recorder_in_force.serial;
   if (PPI_UNLIKELY(!ppi_id_is_usual(id)) ||
       PPI_UNLIKELY(at.thread->stacks[0].serial != serial) ||
       PPI_UNLIKELY(at.thread->ranges_serial != serial) ||
       PPI_UNLIKELY(at.thread->range_slot == 0))
-    return (pprof_range){range_begin_slow(at.thread, at.lane, site)};
+    return (pprof_range){range_begin_slow(at.thread, at.lane, site, 0)};
   pprof_range range = {begin_usual(&at, (uint32_t)id)};
   ppi_leave(at.thread);
   return range;

@@ -71,9 +71,11 @@ void ppi_slot_add_work(ppi_slot *slot, const ppi_work *amount);
 
 // ppi_range_begin begins one of this site now, or counts it lost or excluded.
 uint64_t ppi_range_begin(ppi_lane *lane, uint32_t site);
-// ppi_range_open begins a cross-thread range of lane `lane_id` at `start`
-// ticks; 0 when there is no slot.
-uint64_t ppi_range_open(const ppi_lane *lane, uint32_t lane_id, uint32_t site,
-                        uint64_t start);
+// ppi_range_begin_of begins a range of that request, or of none for 0: a whole
+// marker.
+uint64_t ppi_range_begin_of(pprof_site *site, uint64_t request);
+// ppi_range_open begins a range of no thread at `start` ticks; 0 when there is
+// no slot.
+uint64_t ppi_range_open(uint32_t site, uint64_t start);
 
 PPROF_END_C_

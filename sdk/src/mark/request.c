@@ -23,29 +23,13 @@ static void count_lost_flow(void) {
   ppi_leave(thread);
 }
 
-// A request serves itself alone, wherever it begins. No other thread adds to it
-// yet.
-static void make_request(pprof_range range, uint64_t id) {
-  ppi_thread *thread;
-  ppi_slot_ref ref;
-  if (!ppi_enter(&thread, PPI_ADDS)) return;
-  if (ppi_range_is_open(range.id, &ref)) {
-    __atomic_store_n(&ref.slot->flows[0], id, __ATOMIC_RELAXED);
-    __atomic_store_n(&ref.slot->flows[1], 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&ref.slot->is_request, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&ref.slot->num_flows, 1, __ATOMIC_RELEASE);
-  }
-  ppi_leave(thread);
-}
-
 pprof_request pprof_request_begin(uint64_t id, pprof_site *site) {
   pprof_request request = {id, {0}};
   if (id == 0) {
     count_lost_flow();
     return request;
   }
-  request.range = pprof_range_begin(site);
-  if (request.range.id) make_request(request.range, id);
+  request.range.id = ppi_range_begin_of(site, id);
   return request;
 }
 

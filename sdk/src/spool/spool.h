@@ -215,7 +215,7 @@ typedef struct ppi_slot {
                         // open, but no record unless it is ended
   uint8_t cpu_state;    // PPI_CPU_SLOT_...
   uint8_t is_step;      // the open step: no edge cuts it but its own end
-  uint32_t is_request;  // atomic while open: PPROF_FLAG_REQUEST
+  uint32_t is_request;  // PPROF_FLAG_REQUEST
   ppi_work work;        // atomic adds while open; 0 until has_work is set
   double value;         // of a step
   uint64_t device_error_ns;  // of a device range
@@ -228,8 +228,7 @@ typedef struct ppi_slot {
 PPI_STATIC_ASSERT(offsetof(ppi_slot, work) == 64, "one line");
 // The flags of its event.
 static inline uint32_t ppi_slot_flags(const ppi_slot *slot) {
-  bool is_request = __atomic_load_n(&slot->is_request, __ATOMIC_RELAXED);
-  return slot->flags | (is_request ? (uint32_t)PPROF_FLAG_REQUEST : 0u);
+  return slot->flags | (slot->is_request ? (uint32_t)PPROF_FLAG_REQUEST : 0u);
 }
 
 // A cross-thread range has numbers of its name where a device range has its

@@ -10,7 +10,7 @@
 // record only if the program ends it.
 void ppi_step_open(ppi_steps *steps, uint64_t now) {
   ppi_slot_ref ref;
-  steps->range = ppi_range_open(NULL, 0, steps->site, now);
+  steps->range = ppi_range_open(steps->site, now);
   if (!ppi_range_find(steps->range, &ref)) {
     if (steps->called) ppi_recorder_count_lost();
     return;
