@@ -39,11 +39,13 @@ class Request:
     """A request from its arrival on: now, or `arrived`, a time in the past that time.monotonic()
     gave. It ends where `end` is called, on any thread, or with the
     block of `with`; at the latest when nothing refers to it any more."""
-    __slots__ = ("_handle",)
+    # `_number`: of one that came while nothing was recorded; its tokens may be.
+    __slots__ = ("_handle", "_number")
 
     def __init__(self, number, name="request", category=None, tokens=0, arrived=None):
-        self._handle = _NONE
+        self._handle, self._number = _NONE, number
         if _markers._epoch.value:
+            self._number = 0
             self._handle = _begin(_flow_number(number), _site(name, category))
             if arrived is not None:
                 _waited(self._handle, _since("arrived", arrived))
@@ -54,10 +56,12 @@ class Request:
         """The request has got so many tokens more, now."""
         if self._handle.id:
             _token(self._handle, _count("tokens", tokens))
+        elif self._number:
+            token(self._number, tokens)
 
     def end(self):
         """Ends the request. Calls after the first do nothing."""
-        handle, self._handle = self._handle, _NONE
+        handle, self._handle, self._number = self._handle, _NONE, 0
         if handle.range:
             _end(handle)
 
@@ -76,7 +80,7 @@ def _handle_of(request):
     """The handle of a request here, or of the number of one elsewhere; an invalid one is
     counted."""
     if isinstance(request, Request):
-        return request._handle
+        return _handle_of(request._number) if request._number else request._handle
     number = _flow_number(request)
     if not number:
         _c.flow(0)

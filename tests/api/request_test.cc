@@ -157,10 +157,32 @@ TEST_F(RequestTest, ManyTokensGoOnInTheNextChunk) {
 TEST_F(RequestTest, NothingWhileNothingRecords) {
   const pprof_request request = pprof_request_begin(5, &chat_site);
   EXPECT_EQ(0u, request.range.id);
-  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
   pprof_token(request, 1);
+  pprof_request_end(request);
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
   Stop();
   EXPECT_TRUE(live.recording.events.empty());
+}
+
+TEST_F(RequestTest, OneThatBeganBeforeIsServedByItsNumber) {
+  const pprof_request request = pprof_request_begin(5, &chat_site);
+  const pprof::request in_cpp(6, "chat");
+  ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+  const pprof_request both[] = {request, in_cpp.handle()};
+  pprof_serve(both, 2);
+  pprof_token(request, 1);
+  in_cpp.token(2);
+  pprof_request_input(request, 3);
+  pprof_request_end(request);
+  Stop();
+  EXPECT_TRUE(Named("chat").empty());
+  ASSERT_EQ(2u, Named("served").size());
+  ASSERT_EQ(2u, Named("token").size());
+  for (uint64_t i = 0; i < 2; i++) {
+    EXPECT_EQ(Flows{5 + i}, Named("served")[i].flows);
+    EXPECT_EQ(Flows{5 + i}, Named("token")[i].flows);
+  }
+  EXPECT_EQ(0u, live.Stats().unmatched);
 }
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)

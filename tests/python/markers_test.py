@@ -52,6 +52,23 @@ class Markers(Case):
                           ("token", MARK, REQUEST, [4711], 3),
                           ("chat", RANGE, ASYNC | REQUEST, [8], 0)])
 
+    def test_request_that_began_before_is_served_by_its_number(self):
+        log = self.log_of("""
+            import pprof
+            before, ended = pprof.request(4711), pprof.request(4712)
+            pprof.start()
+            ended.end()
+            pprof.serve([before, ended])
+            before.token(3)
+            ended.token()
+            before.end()
+            before.token()
+            pprof.stop()
+        """)
+        self.assertEqual([(event["name"], event["flows"], event["work"][0])
+                          for event in log.events],
+                         [("served", [4711], 0), ("token", [4711], 3)])
+
     def test_requests_of_another_process_are_numbers(self):
         log = self.log_of("""
             import pprof, time

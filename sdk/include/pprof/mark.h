@@ -290,7 +290,8 @@ PPROF_API void pprof_step(uint64_t num_items) PPROF_OFF_();
 // time, each in memory of one size, however many tokens follow. One that is
 // never ended is open in the log.
 //
-// Result: range.id 0 while nothing records, or when it could not be kept.
+// Result: range.id 0 while nothing records, or when it could not be kept; the
+//         number stays, so that its tokens are marks where a window opens.
 //
 // Example:
 //   PPROF_SITE(chat, "chat", PPROF_CATEGORY_INFERENCE);
@@ -437,8 +438,8 @@ static inline void pprof_work_if_(const pprof_work_amount *work) {
 }
 static inline pprof_request pprof_request_begin_if_(uint64_t id,
                                                     pprof_site *site) {
-  pprof_request none = {0, {0}};
-  return PPROF_RECORDS_() ? pprof_request_begin(id, site) : none;
+  pprof_request unrecorded = {id, {0}};
+  return PPROF_RECORDS_() ? pprof_request_begin(id, site) : unrecorded;
 }
 static inline void pprof_serve_if_(const pprof_request *requests, size_t num) {
   if (PPROF_RECORDS_()) pprof_serve(requests, num);

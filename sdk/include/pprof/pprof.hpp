@@ -335,7 +335,7 @@ class request {
       : handle_(::pprof_request_begin(id, &where)) {}
   PPROF_HPP_HOLD_ request(std::uint64_t id, const name &label,
                           category kind = category::user_defined) noexcept
-      : handle_{0, {0}} {
+      : handle_{id, {0}} {
     if (detail::records())
       handle_ =
           ::pprof_request_begin(id, &detail::named_site(label, kind).get());
