@@ -245,6 +245,25 @@ TEST_F(MarkerWindowsTest, RangesAroundTheFirstOne) {
   EXPECT_EQ(0u, Total(PPI_TOTAL_UNMATCHED));
 }
 
+TEST_F(MarkerWindowsTest, EndsBehindAWindowAreNoneOfTheNext) {
+  Start(Capture(MarkerRule("stage", 1, 1, true)));
+  At(10);
+  pprof_push(&a_site);
+  At(20);
+  pprof_push(&stage_site);
+  const pprof_range range = pprof_range_begin(&a_site);
+  At(30);
+  pprof_pop();
+  pprof_pop();
+  At(40);
+  pprof_range_end(range);
+  Stop(100);
+  ExpectWindows({20, 30});
+  ExpectEvent("a", 20, 30, PPROF_FLAG_ASYNC | PPROF_FLAG_CLIPPED, 0);
+  EXPECT_EQ(0u, Total(PPI_TOTAL_BEGUN_BEFORE));
+  EXPECT_EQ(0u, Total(PPI_TOTAL_UNMATCHED));
+}
+
 // An edge of another rule ends the last occurrence, as it ends every range.
 TEST_F(MarkerWindowsTest, AnotherRulesEdgeCutsTheLastOne) {
   Start(Capture(StepsRule(1, 0, 0, 1, 1), MarkerRule("stage", 1, 1)));

@@ -10,6 +10,7 @@
 #include "device/event_pool.h"
 #include "mark/attach.h"
 #include "mark/emit.h"
+#include "mark/frame.h"
 #include "mark/mark.h"
 #include "mark/mark_add.h"
 #include "mark/range_slots.h"
@@ -263,7 +264,7 @@ static void end_nothing(ppi_lane *lane) {
     __atomic_fetch_add(&ppi_recorder_in_force.ranges->unmatched, 1,
                        __ATOMIC_RELAXED);
   else if (lane->before_left == UINT32_MAX)
-    ppi_count(&lane->begun_before, 1);
+    ppi_count_before(lane);
   else
     ppi_count(&lane->unmatched, 1);
 }

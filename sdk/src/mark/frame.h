@@ -16,6 +16,11 @@ static inline bool ppi_mark_is_watching(const ppi_lane *lane) {
          __atomic_load_n(&ppi_recorder_in_force.watch_epoch, __ATOMIC_RELAXED);
 }
 
+// Counts the end of a range that began before an edge, where one is recorded.
+static inline void ppi_count_before(ppi_lane *lane) {
+  if (!ppi_mark_is_watching(lane)) ppi_count(&lane->begun_before, 1);
+}
+
 // Stored as one word and read as one, so that a read soon after the write need
 // not wait for the cache.
 PPI_STATIC_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words' order");

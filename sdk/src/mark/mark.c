@@ -160,7 +160,7 @@ static void pop_nothing(ppi_lane *lane) {
     return;
   }
   if (lane->before_left != UINT32_MAX) lane->before_left--;
-  ppi_count(&lane->begun_before, 1);
+  ppi_count_before(lane);
 }
 
 // Only a recorded marker reads the clock.
@@ -357,7 +357,7 @@ static void scope_was_cut(ppi_lane *lane, const pprof_scope_token *token) {
   const ppi_spool_header *header = spool_in_force()->header;
   ppi_emit_settle(lane->stack_epoch);
   if (token->lane != lane || !ppi_edge_after(header, token->epoch)) return;
-  ppi_count(&lane->begun_before, 1);
+  ppi_count_before(lane);
   if (lane->before_left != 0 && lane->before_left != UINT32_MAX)
     lane->before_left--;
 }

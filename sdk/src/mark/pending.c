@@ -9,6 +9,7 @@
 
 #include "mark/attach.h"
 #include "mark/emit.h"
+#include "mark/frame.h"
 #include "mark/mark_add.h"
 #include "mark/range_slots.h"
 #include "mark/site_id.h"
@@ -298,7 +299,7 @@ bool ppi_slot_take_cut(ppi_slot *slot) {
 // slot has another range, or it has ended before.
 static void end_nothing(ppi_lane *lane, const ppi_slot_ref *ref) {
   if (ppi_slot_take_cut(ref->slot))
-    ppi_count(&lane->begun_before, 1);
+    ppi_count_before(lane);
   else
     __atomic_fetch_add(&ref->table->unmatched, 1, __ATOMIC_RELAXED);
 }
@@ -309,7 +310,7 @@ bool ppi_slot_end_or_count(ppi_lane *lane, const ppi_slot_ref *ref) {
     return false;
   }
   // Counts as if the collector had cut the range already.
-  if (is_before_edge(lane, ref->slot->start)) ppi_count(&lane->begun_before, 1);
+  if (is_before_edge(lane, ref->slot->start)) ppi_count_before(lane);
   return true;
 }
 

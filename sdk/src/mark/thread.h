@@ -65,7 +65,8 @@ typedef struct ppi_thread {
   // `ranges_serial` (range_slots.h). They stay with the block.
   uint32_t range_slot, ranges_serial;
   uint32_t range_ahead;  // a later one of them, 0: none
-  uint64_t epoch_ticks;  // when its own stack's epoch began
+  // When its own stack's epoch began; 0: nothing is recorded in it.
+  uint64_t epoch_ticks;
   // Ranges that an NVTX tool believes open on this thread, and their epoch.
   uint32_t num_emitted, emitted_epoch;
   struct ppi_thread *next;  // all blocks, in registry order

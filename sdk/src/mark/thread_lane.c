@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/masked.h"
+#include "mark/frame.h"
 #include "mark/older.h"
 #include "mark/thread_impl.h"
 #include "mark/thread_name.h"
@@ -198,7 +199,9 @@ ppi_lane *ppi_thread_enter_slow(ppi_thread *thread, ppi_intent intent) {
   }
   trust(thread, own, epoch);
   thread->epoch_ticks =
-      ppi_edge_ticks(ppi_recorder_in_force.spool.header, epoch);
+      ppi_mark_is_watching(lane)
+          ? 0
+          : ppi_edge_ticks(ppi_recorder_in_force.spool.header, epoch);
   return lane;
 }
 
