@@ -151,6 +151,34 @@ class LimitsTest(case.Case):
                              (limit["claim"], limit["names"][0], limit["next_limit"]))
             self.assertTrue(least < limit["bound"] < most, limit["bound"])
 
+    def test_a_stage_that_waits_for_a_lock_does_not_compute(self):
+        # A request every 50 ms: `lookup` 10 ms, 7 of them in wait for the lock that `refresh` has
+        # on another thread; then `generate`, 4 ms. Nothing is busy: arrivals set the rate.
+        events = [{"ph": "M", "pid": 1, "tid": 1000 + lane, "name": "thread_name",
+                   "args": {"name": name, "lane": lane}}
+                  for lane, name in enumerate(("server", "updater"), 1)]
+
+        def add(name, lane, begin, end, **more):
+            events.append({"ph": "X", "name": name, "pid": 1, "tid": 1000 + lane, "ts": begin,
+                           "dur": end - begin, "cat": "UserDefined", **more})
+        for number in range(1, 101):
+            at = 50000 * number
+            args = {"window": 0, "flows": [number]}
+            add("refresh", 2, at - 1000, at + 8900, args={"window": 0})
+            add("lookup", 1, at, at + 10000, args=args)
+            add("wait for cache", 1, at + 2000, at + 9000, cat="Wait",
+                args={"window": 0, "depth": 1, "numbers": [1, 1002, 0, 1]})
+            add("generate", 1, at + 10010, at + 14010, args=args)
+        path = self.path("waits.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"pprofTrace": 1, "baseTimeNanoseconds": 0, "traceEvents": events}, file)
+        limit = case.Report(path).json["limit"]
+        self.assertEqual("keeps_up", limit["claim"], limit["sentence"])
+        self.assertEqual("refresh", limit["names"][0], limit["sentence"])
+        times = {row["name"]: row["time"] for row in limit["blame"] if row["kind"] == "work"}
+        for name, time in (("refresh", 6900), ("lookup", 3000), ("generate", 4000)):
+            self.assertAlmostEqual(time, times[name] / 1000, delta=150, msg=times)
+
     def test_compare_says_where_the_limit_moved(self):
         runs = [os.path.join(DATA, f"{run}.json.gz") for run in ("chain_second", "pool_hidden")]
         moved = case.run("compare", "--force", *runs).stdout.decode()

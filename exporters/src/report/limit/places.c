@@ -283,6 +283,50 @@ static bool find_places(ppi_limit_model *model, uint32_t name, const jobs *of) {
   return is_done;
 }
 
+uint32_t ppi_station_behind(const ppi_limit_model *model, uint64_t end_ns,
+                            const ppi_limit_call *behind) {
+  if (!behind || behind->flags & (PPI_CALL_LOOSE | PPI_CALL_DEVICE) ||
+      behind->start_ns > end_ns + ppi_hand_over_ns)
+    return PPI_NONE;
+  return model->rows[behind->row].station;
+}
+
+bool ppi_are_queues(const ppi_limit_model *model, uint32_t name, uint32_t at) {
+  enum { MOST = 400 };
+  const ppi_limit_name *of = &model->names[name];
+  const ppi_station *station = &model->stations[at];
+  double all_ns = 0, taken_ns = 0;
+  for (size_t i = 0; i < of->num && model->next_call; i++) {
+    uint32_t index = model->by_name[of->first + i];
+    const ppi_limit_call *call = &model->calls[index];
+    uint32_t next = model->next_call[index];
+    if (!ppi_is_sampled(i, of->num, MOST) || next == PPI_NO_CALL ||
+        ppi_station_behind(model, call->end_ns, &model->calls[next]) != at)
+      continue;
+    all_ns += (double)(call->end_ns - call->start_ns);
+    taken_ns +=
+        (double)ppi_station_full_ns(station, call->start_ns, call->end_ns);
+  }
+  return 2 * taken_ns >= all_ns &&
+         2 * (all_ns - taken_ns) <= PPI_MAX(0.1, 1 - station->full) * all_ns;
+}
+
+static bool is_queue(const ppi_limit_model *model, uint32_t name) {
+  enum { MOST_LOOKS = 16 };
+  const ppi_limit_name *of = &model->names[name];
+  for (size_t i = 0; i < of->num && i < MOST_LOOKS && model->next_call; i++) {
+    uint32_t index = model->by_name[of->first + i];
+    uint32_t next = model->next_call[index];
+    uint32_t station =
+        next == PPI_NO_CALL
+            ? PPI_NONE
+            : ppi_station_behind(model, model->calls[index].end_ns,
+                                 &model->calls[next]);
+    if (station != PPI_NONE) return ppi_are_queues(model, name, station);
+  }
+  return false;
+}
+
 bool ppi_model_find_elsewhere(ppi_limit_model *model) {
   bool is_done = true;
   for (size_t i = 0; i < model->num_names && is_done; i++) {
@@ -290,7 +334,7 @@ bool ppi_model_find_elsewhere(ppi_limit_model *model) {
     jobs of = {0};
     bool may_be = name->num >= LEAST_JOBS && name->waits == PPI_WAITS_NOT &&
                   is_of_task(&model->calls[model->by_name[name->first]]);
-    if (!may_be || ppi_name_is_queue(model, (uint32_t)i)) continue;
+    if (!may_be || is_queue(model, (uint32_t)i)) continue;
     is_done = list_jobs(model, name, &of);
     if (is_done && of.num >= LEAST_JOBS)
       is_done = find_places(model, (uint32_t)i, &of);

@@ -140,6 +140,25 @@ void ppi_row_calls_await(const ppi_limit_model *model, const ppi_row_calls *of,
         MOST_HOPS, times_ns);
 }
 
+uint64_t ppi_row_calls_await_inside(const ppi_limit_model *model,
+                                    const ppi_row_calls *of, uint32_t row,
+                                    ppi_interval in, double *times_ns) {
+  const uint32_t *list = of->calls + of->first[row];
+  size_t num = of->first[row + 1] - of->first[row];
+  uint64_t ns = 0;
+  for (size_t i = ppi_calls_below(model->calls, list, num, false, in.from_ns);
+       i < num && model->calls[list[i]].start_ns < in.to_ns; i++) {
+    const ppi_limit_call *call = &model->calls[list[i]];
+    uint32_t by = ppi_row_of_thread(model, call->ended_by);
+    if (!(call->flags & PPI_CALL_WAIT) || by == PPI_NONE || by == row ||
+        !ppi_call_is_top_wait(model, list[i]))
+      continue;
+    ns += PPI_MIN(call->end_ns, in.to_ns) - call->start_ns;
+    ppi_row_calls_await(model, of, list[i], in, times_ns);
+  }
+  return ns;
+}
+
 // The range with most of the awaited time.
 static uint32_t awaited(const ppi_limit_model *model, const ppi_row_calls *of,
                         uint32_t at, double *times_ns) {

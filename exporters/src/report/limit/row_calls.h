@@ -27,6 +27,11 @@ void ppi_row_calls_blame(const ppi_limit_model *model, const ppi_row_calls *of,
 // for itself.
 void ppi_row_calls_await(const ppi_limit_model *model, const ppi_row_calls *of,
                          uint32_t wait, ppi_interval in, double *times_ns);
+// The same for all recorded waits of the row that begin in `in` and that other
+// threads ended; answers their time in `in`.
+uint64_t ppi_row_calls_await_inside(const ppi_limit_model *model,
+                                    const ppi_row_calls *of, uint32_t row,
+                                    ppi_interval in, double *times_ns);
 static const ppi_interval ppi_row_calls_all = {0, UINT64_MAX};
 // The row of an OS thread; PPI_NONE: it has none.
 uint32_t ppi_row_of_thread(const ppi_limit_model *model, uint32_t tid);

@@ -320,6 +320,12 @@ static uint64_t blame_line_inside(walk *at, const ppi_limit_call *call,
   return ns;
 }
 
+static void blame_work(walk *at, uint32_t name, uint64_t ns) {
+  at->blame->own_ns[name] += (double)ns;
+  at->blame->alone_ns[name] += (double)ns;
+  add_piece(at, PPI_BLAME_WORK, name, ns);
+}
+
 // Blames the calls that it waits for, in their order; answers their time, at
 // most `left_ns`. One alone has the name that the call waits for.
 static uint64_t blame_calls_inside(walk *at, const ppi_limit_call *call,
@@ -328,13 +334,32 @@ static uint64_t blame_calls_inside(walk *at, const ppi_limit_call *call,
   size_t num = ppi_calls_inside(at->model, call, inside);
   uint64_t sum_ns = 0;
   for (size_t i = 0; i < num && num > 1; i++) {
-    uint32_t name = inside[i].call->name;
     uint64_t ns = inside[i].call->end_ns - inside[i].from_ns;
     ns = PPI_MIN(ns, left_ns - sum_ns);
-    at->blame->own_ns[name] += (double)ns;
-    at->blame->alone_ns[name] += (double)ns;
-    add_piece(at, PPI_BLAME_WORK, name, ns);
+    blame_work(at, inside[i].call->name, ns);
     sum_ns += ns;
+  }
+  return sum_ns;
+}
+
+// Recorded waits are no work of the call around them: blames the ranges that
+// they wait for. Answers their time, at most `left_ns`.
+static uint64_t blame_waits_inside(walk *at, const ppi_limit_call *call,
+                                   uint64_t to_ns, uint64_t left_ns) {
+  const ppi_limit_model *model = at->model;
+  const ppi_interval in = {call->start_ns, to_ns};
+  double ns = 0;
+  uint64_t sum_ns = 0;
+  if (!at->times_ns) return 0;
+  memset(at->times_ns, 0, model->num_names * sizeof *at->times_ns);
+  uint64_t waits_ns =
+      ppi_row_calls_await_inside(model, &at->rows, call->row, in, at->times_ns);
+  waits_ns = PPI_MIN(waits_ns, left_ns);
+  for (size_t i = 0; i < model->num_names; i++) ns += at->times_ns[i];
+  for (uint32_t i = 0; i < model->num_names && ns > 0; i++) {
+    uint64_t part_ns = (uint64_t)((double)waits_ns * at->times_ns[i] / ns);
+    blame_work(at, i, part_ns);
+    sum_ns += part_ns;
   }
   return sum_ns;
 }
@@ -349,9 +374,22 @@ static uint64_t blame_line_for(walk *at, uint32_t name, uint64_t ns) {
   return ns;
 }
 
+// The call waits for another thread; `ns`: as long.
+static void blame_awaited(walk *at, const ppi_limit_call *call, uint64_t ns) {
+  uint32_t other = at->model->names[call->name].waits_for;
+  if (other != PPI_NONE) ns -= PPI_MIN(blame_line_inside(at, call, other), ns);
+  ns -= blame_calls_inside(at, call, ns);
+  ns -= blame_line_for(at, other, ns);
+  if (other == PPI_NONE)
+    add_piece(at, PPI_BLAME_WORK, call->name, ns);
+  else
+    blame_work(at, other, ns);
+}
+
 static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
   const ppi_limit_model *model = at->model;
   const ppi_limit_call *call = &model->calls[index];
+  const ppi_limit_name *name = &model->names[call->name];
   uint64_t from_ns = call->start_ns, left_ns = to_ns - from_ns;
   uint64_t waits_ns = overlap(model->waits[index].from_ns,
                               model->waits[index].to_ns, from_ns, to_ns);
@@ -362,28 +400,14 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
         work->end_ns > from_ns)
       blame_device(at, work, from_ns, to_ns, &left_ns);
   }
-  if (model->names[call->name].waits == PPI_WAITS_THREAD) {
-    waits_ns = PPI_MIN(waits_ns, left_ns);
-    at->blame->waits_ns += (double)waits_ns;
-    uint32_t other = model->names[call->name].waits_for;
-    uint64_t known_ns = PPI_MIN(
-        other == PPI_NONE ? 0 : blame_line_inside(at, call, other), waits_ns);
-    known_ns += blame_calls_inside(at, call, waits_ns - known_ns);
-    waits_ns -= known_ns;
-    left_ns -= known_ns;
-    uint64_t line_ns = blame_line_for(at, other, waits_ns);
-    waits_ns -= line_ns;
-    left_ns -= line_ns;
-    if (other != PPI_NONE) {
-      at->blame->own_ns[other] += (double)waits_ns;
-      at->blame->alone_ns[other] += (double)waits_ns;
-    }
-    add_piece(at, PPI_BLAME_WORK, other == PPI_NONE ? call->name : other,
-              waits_ns);
+  waits_ns = PPI_MIN(waits_ns, left_ns);
+  if (name->waits == PPI_WAITS_THREAD) {
+    blame_awaited(at, call, waits_ns);
     left_ns -= waits_ns;
-  } else if (model->names[call->name].in_line_for != PPI_NONE) {
-    left_ns -= blame_line_for(at, model->names[call->name].in_line_for,
-                              PPI_MIN(waits_ns, left_ns));
+  } else if (name->in_line_for != PPI_NONE) {
+    left_ns -= blame_line_for(at, name->in_line_for, waits_ns);
+  } else if (name->waits == PPI_WAITS_NOT) {
+    left_ns -= blame_waits_inside(at, call, to_ns, left_ns);
   }
   at->blame->own_ns[call->name] += (double)left_ns;
   at->blame->alone_ns[call->name] +=
@@ -391,60 +415,12 @@ static void blame_inside(walk *at, uint32_t index, uint64_t to_ns) {
   add_piece(at, PPI_BLAME_WORK, call->name, left_ns);
 }
 
-// The station on which `behind` begins where `call` ends; PPI_NONE: none.
-static uint32_t station_behind(const ppi_limit_model *model, uint64_t end_ns,
-                               const ppi_limit_call *behind) {
-  if (!behind || behind->flags & (PPI_CALL_LOOSE | PPI_CALL_DEVICE) ||
-      behind->start_ns > end_ns + ppi_hand_over_ns)
-    return PPI_NONE;
-  return model->rows[behind->row].station;
-}
-
-// Calls on no row may end where other calls begin. They are the queue of those
-// calls if the servers are taken for most of that time, and far more than
-// usually. A busy event loop is always taken, whatever its tasks wait for.
-static bool are_queues(const ppi_limit_model *model, uint32_t name,
-                       uint32_t at) {
-  enum { MOST = 400 };
-  const ppi_limit_name *of = &model->names[name];
-  const ppi_station *station = &model->stations[at];
-  double all_ns = 0, taken_ns = 0;
-  for (size_t i = 0; i < of->num && model->next_call; i++) {
-    uint32_t index = model->by_name[of->first + i];
-    const ppi_limit_call *call = &model->calls[index];
-    uint32_t next = model->next_call[index];
-    if (!ppi_is_sampled(i, of->num, MOST) || next == PPI_NO_CALL ||
-        station_behind(model, call->end_ns, &model->calls[next]) != at)
-      continue;
-    all_ns += (double)(call->end_ns - call->start_ns);
-    taken_ns +=
-        (double)ppi_station_full_ns(station, call->start_ns, call->end_ns);
-  }
-  return 2 * taken_ns >= all_ns &&
-         2 * (all_ns - taken_ns) <= PPI_MAX(0.1, 1 - station->full) * all_ns;
-}
-
-bool ppi_name_is_queue(const ppi_limit_model *model, uint32_t name) {
-  enum { MOST_LOOKS = 16 };
-  const ppi_limit_name *of = &model->names[name];
-  for (size_t i = 0; i < of->num && i < MOST_LOOKS && model->next_call; i++) {
-    uint32_t index = model->by_name[of->first + i];
-    uint32_t next = model->next_call[index];
-    uint32_t station = next == PPI_NO_CALL
-                           ? PPI_NONE
-                           : station_behind(model, model->calls[index].end_ns,
-                                            &model->calls[next]);
-    if (station != PPI_NONE) return are_queues(model, name, station);
-  }
-  return false;
-}
-
 static bool is_queue(walk *at, const ppi_limit_call *call, uint64_t to_ns,
                      const ppi_limit_call *behind) {
-  uint32_t station = station_behind(at->model, to_ns, behind);
+  uint32_t station = ppi_station_behind(at->model, to_ns, behind);
   if (station == PPI_NONE) return false;
   uint8_t *known = &at->queues[call->name];
-  if (!*known) *known = are_queues(at->model, call->name, station) ? 2 : 1;
+  if (!*known) *known = ppi_are_queues(at->model, call->name, station) ? 2 : 1;
   return *known == 2;
 }
 

@@ -40,7 +40,7 @@ typedef struct ppi_blame {
   double *elsewhere_ns;  // by name: calls on no row
   double *edge_ns;  // by name: calls without the request's number that ended
                     // waits before its stages
-  double pause_ns, waits_ns;
+  double pause_ns;
   // Recorded waits before calls of requests; and those of them that were not
   // ended by the request's previous thread.
   size_t num_edges, num_differ;
@@ -55,8 +55,13 @@ typedef struct ppi_blame {
 bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out);
 void ppi_blame_clear(ppi_blame *blame);
 
-// Whether calls of `name`, on no row, are the queue of a stage behind them.
-bool ppi_name_is_queue(const ppi_limit_model *model, uint32_t name);
+// The station on which `behind` begins where a call ends; PPI_NONE: none.
+uint32_t ppi_station_behind(const ppi_limit_model *model, uint64_t end_ns,
+                            const ppi_limit_call *behind);
+// Calls on no row may end where other calls begin. They are the queue of those
+// calls if the servers are taken for most of that time, and far more than
+// usually. A busy event loop is always taken, whatever its tasks wait for.
+bool ppi_are_queues(const ppi_limit_model *model, uint32_t name, uint32_t at);
 // The index of the row's call around `time_ns`, or of the next one.
 size_t ppi_row_place(const ppi_limit_model *model, const ppi_limit_row *row,
                      uint64_t time_ns);
