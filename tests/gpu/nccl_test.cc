@@ -179,8 +179,9 @@ TEST_F(NcclTest, ReductionsOfTwoDevicesAreUnharmedAndAttributed) {
 TEST_F(NcclTest, InsideAndOutsideAreAllOfEachDevice) {
   ChildResult child = RunChild("kernels-nccl", {log});
   ASSERT_EQ(child.exit_code, 0) << child.output;
-  ChildResult report = RunProgram(
-      {OwnFolder() + "/pprof-report", "--kernel-tree", "--verbose", log});
+  ChildResult report =
+      RunProgram({OwnFolder() + "/pprof-report", "--kernel-tree", "--verbose",
+                  "--wide", log});
   EXPECT_EQ(report.exit_code, 0) << report.output;
   const std::string sum = "kernels and copies " + std::to_string(2 * kSteps) +
                           " = in ranges " + std::to_string(2 * kSteps) +
