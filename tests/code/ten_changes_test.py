@@ -7,11 +7,16 @@ names; and the changes are ten.
 
 code/ten_changes has a real change of seven kinds, each with its test, its document and its line
 in the changelog: the number of files is what such a change costs. What each hunk finds must be in
-its file: `patch -p1 <tests/code/ten_changes/NAME.patch` tries one."""
+its file: `patch -p1 <tests/code/ten_changes/NAME.patch` tries one. The same holds for the changes
+of mutations.txt."""
 import glob
 import os
 import re
+import sys
 import unittest
+
+sys.path.append("tests/mutations")
+import run
 
 # The most files that a change of each kind touches.
 MOST_FILES = {"column": 4, "finding": 5, "view": 5, "yaml_key": 5, "export": 5, "import": 8,
@@ -123,6 +128,15 @@ class PatchesTest(unittest.TestCase):
                  "diff --git a/y b/y\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+c\n")
         self.assertEqual(touched(patch), (["x"], ["y"]))
         self.assertEqual(list(hunks(patch)), [("x", "a")])
+
+
+class MutationsTest(unittest.TestCase):
+    def test_each_applies_at_one_place(self):
+        mutations = run.mutations()
+        self.assertEqual(len(mutations), 30)
+        for name, (path, _, old, new) in mutations.items():
+            self.assertEqual(read(path).count(old), 1, name)
+            self.assertNotEqual(old, new, name)
 
 
 if __name__ == "__main__":
