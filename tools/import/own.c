@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "cli/say.h"
 
 static bool is(const char *text, const char *wanted) {
@@ -61,17 +63,14 @@ static void add_definition(ppi_own_facts *facts, ppi_own_definitions *list) {
   PPI_MUST_PUSH(list->items, list->num, list->capacity, next);
 }
 
+PPI_ORDER(compare_ids, ppi_own_definition, PPI_UP(id))
+
 size_t ppi_own_find(const ppi_own_definitions *definitions, uint32_t id) {
-  size_t low = 0, high = definitions->num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (definitions->items[middle].id < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  bool found = low < definitions->num && definitions->items[low].id == id;
-  return found ? low : PPI_OWN_NONE;
+  const ppi_own_definition key = {.id = id};
+  size_t at = ppi_first(&key, definitions->items, definitions->num, sizeof key,
+                        compare_ids);
+  bool found = at < definitions->num && definitions->items[at].id == id;
+  return found ? at : PPI_OWN_NONE;
 }
 
 // ---- values ----

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "chrome/chrome_write.h"
 
 // The first root that ends after `at`. The search goes back from the last root,
@@ -20,14 +21,10 @@ static size_t root_after(const ppi_chrome_track *track, uint64_t at) {
     high = low - 1;
     low = low > step ? low - step : 0;
   }
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (track->roots[middle].end_ns > at)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
+  return low + (low < high
+                    ? ppi_count_up_to(&track->roots[low].end_ns, high - low,
+                                      sizeof *track->roots, at)
+                    : 0);
 }
 
 // Merges roots of one depth with nothing between them. They are runs of one

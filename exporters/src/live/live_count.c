@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 // ---- names ----
 static void take_text(const pprof_run_info *info, const char *key, char *out,
@@ -159,18 +160,6 @@ static ppi_live_row *row_of(ppi_live_counts *counts,
 
 // ---- events ----
 
-static uint32_t bound_of(const ppi_live_header *header, uint64_t ns) {
-  uint32_t low = 0, high = header->num_bounds;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    if (ns <= header->bounds_ns[middle])
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
-}
-
 static void add_count(ppi_live_counts *counts, ppi_live_row *row,
                       const pprof_event *event, uint64_t start_ns,
                       uint64_t end_ns) {
@@ -183,7 +172,9 @@ static void add_count(ppi_live_counts *counts, ppi_live_row *row,
   row->sum_ns += ns;
   row->max_ns = PPI_MAX(row->max_ns, ns);
   row->last_end_ns = end_ns;
-  row->within[bound_of(&counts->table->header, ns)]++;
+  const ppi_live_header *header = &counts->table->header;
+  row->within[ppi_count_below(header->bounds_ns, header->num_bounds,
+                              sizeof *header->bounds_ns, ns)]++;
   row->fine[ppi_live_fine_of(ns)]++;
   if (event->num_flows &&
       (ns >= row->slowest_ns || end_ns > row->slowest_end_ns + EXEMPLAR_NS)) {

@@ -170,20 +170,6 @@ ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent) {
   return cells;
 }
 
-size_t ppi_view_first(const void *key, const void *items, size_t num,
-                      size_t size,
-                      int (*compare)(const void *key, const void *item)) {
-  size_t low = 0;
-  while (low < num) {
-    size_t middle = low + (num - low) / 2;
-    if (compare(key, (const char *)items + middle * size) > 0)
-      low = middle + 1;
-    else
-      num = middle;
-  }
-  return low;
-}
-
 static int compare_ranked(const void *left, const void *right) {
   const ppi_ranked *a = left, *b = right;
   if (a->key != b->key) return a->key > b->key ? -1 : 1;

@@ -226,11 +226,6 @@ typedef struct ppi_view_source {
   const void *of;
   long top;  // the most items; 0 or less: all
 } ppi_view_source;
-// ppi_view_first answers the first of sorted items that does not come before
-// `key`; `num`: all do.
-size_t ppi_view_first(const void *key, const void *items, size_t num,
-                      size_t size,
-                      int (*compare)(const void *key, const void *item));
 // ppi_view_put_sorted: NO_MEMORY.
 pprof_status ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from);
 // ppi_view_cells answers the cells of a row, until the next row is added.

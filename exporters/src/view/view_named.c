@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 
 bool ppi_named_add(ppi_named_list *list, const ppi_named *named) {
   return PPI_PUSH(list->items, list->num, list->capacity, *named);
@@ -103,10 +104,9 @@ static int compare_work(const void *key, const void *item) {
 
 ppi_cell ppi_named_flops(const ppi_figures *figures, const ppi_named *named) {
   double flops = 0;
-  size_t at = named->from
-                  ? ppi_view_first(named, figures->work, figures->num_work,
-                                   sizeof *figures->work, compare_work)
-                  : figures->num_work;
+  size_t at = named->from ? ppi_first(named, figures->work, figures->num_work,
+                                      sizeof *figures->work, compare_work)
+                          : figures->num_work;
   for (; at < figures->num_work; at++) {
     if (compare_work(named, &figures->work[at]) != 0) break;
     flops += figures->work[at].flops;

@@ -4,6 +4,7 @@
 // the program's author named.
 #include <string.h>
 
+#include "base/sort.h"
 #include "view/view_named.h"
 
 // ---- Operator ----
@@ -107,8 +108,8 @@ static int compare_owner(const void *key, const void *item) {
 static part_range parts_of(const ppi_named_block *block, const char *op) {
   const ppi_figures *figures = block->figures;
   const owner of = {block, op};
-  size_t at = ppi_view_first(&of, figures->parts, figures->num_parts,
-                             sizeof *figures->parts, compare_owner);
+  size_t at = ppi_first(&of, figures->parts, figures->num_parts,
+                        sizeof *figures->parts, compare_owner);
   part_range range = {figures->parts + at, 0};
   while (at + range.num < figures->num_parts &&
          compare_owner(&of, &range.first[range.num]) == 0)

@@ -56,8 +56,8 @@ static int compare_line(const void *key, const void *item) {
 }
 
 static line *line_of(lines *all, const ppi_request_stage *stage) {
-  size_t at = ppi_view_first(stage, all->stages, all->num_stages,
-                             sizeof *all->stages, compare_line);
+  size_t at = ppi_first(stage, all->stages, all->num_stages,
+                        sizeof *all->stages, compare_line);
   if (at < all->num_stages && compare_line(stage, &all->stages[at]) == 0)
     return &all->stages[at];
   if (!PPI_ROOM(all->stages, all->stages_capacity, all->num_stages + 1))

@@ -231,3 +231,18 @@ void ppi_sort_numbers(uint64_t *numbers, size_t num) {
   for (size_t i = 0; i < num; i++) numbers[i] = by.places[i].key;
   ppi_free(by.memory);
 }
+
+// ---- searching ----
+
+size_t ppi_first(const void *key, const void *items, size_t num, size_t size,
+                 int (*compare)(const void *key, const void *item)) {
+  size_t low = 0;
+  while (low < num) {
+    size_t middle = low + (num - low) / 2;
+    if (compare(key, (const char *)items + middle * size) > 0)
+      low = middle + 1;
+    else
+      num = middle;
+  }
+  return low;
+}

@@ -41,4 +41,9 @@ static inline size_t ppi_count_up_to(const uint64_t *first, size_t num,
                              : ppi_count_below(first, num, size, limit + 1);
 }
 
+// ppi_first answers the first of sorted items that does not come before `key`;
+// `num`: all do.
+size_t ppi_first(const void *key, const void *items, size_t num, size_t size,
+                 int (*compare)(const void *key, const void *item));
+
 PPROF_END_C_

@@ -39,13 +39,6 @@ void ppi_older_list(void) {
 }
 
 bool ppi_older_has(uint32_t tid) {
-  size_t low = 0, num = older.num;
-  while (low < num) {
-    size_t middle = (low + num) / 2;
-    if (older.tids[middle] < tid)
-      low = middle + 1;
-    else
-      num = middle;
-  }
-  return older.is_cut || (low < older.num && older.tids[low] == tid);
+  size_t at = ppi_count_below(older.tids, older.num, sizeof *older.tids, tid);
+  return older.is_cut || (at < older.num && older.tids[at] == tid);
 }

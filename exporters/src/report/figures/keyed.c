@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 
 // Makes room at `place`.
 static void *insert(const ppi_keyed_array *array, size_t place,
@@ -22,18 +23,10 @@ static void *insert(const ppi_keyed_array *array, size_t place,
 void *ppi_keyed_sorted(const ppi_keyed_array *array, const void *key,
                        int (*compare)(const void *left, const void *right)) {
   char **items = array->items;
-  size_t low = 0, high = *array->num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    char *item = *items + middle * array->size;
-    int order = compare(item, key);
-    if (order == 0) return item;
-    if (order < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return insert(array, low, key);
+  size_t at = ppi_first(key, *items, *array->num, array->size, compare);
+  if (at < *array->num && compare(key, *items + at * array->size) == 0)
+    return *items + at * array->size;
+  return insert(array, at, key);
 }
 
 void *ppi_keyed_mapped(const ppi_keyed_array *array, ppi_map *map,

@@ -38,18 +38,13 @@ bool ppi_intervals_unite(ppi_intervals *all) {
 }
 
 uint64_t ppi_intervals_measure(const ppi_intervals *all, uint64_t time_ns) {
-  size_t low = 0, high = all->num;  // the first that ends behind it
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (all->items[middle].to_ns > time_ns)
-      high = middle;
-    else
-      low = middle + 1;
-  }
   if (!all->num) return 0;
-  uint64_t before_ns = all->before_ns[low];
-  if (low < all->num && all->items[low].from_ns < time_ns)
-    before_ns += time_ns - all->items[low].from_ns;
+  // The first that ends behind it.
+  size_t at = ppi_count_up_to(&all->items->to_ns, all->num, sizeof *all->items,
+                              time_ns);
+  uint64_t before_ns = all->before_ns[at];
+  if (at < all->num && all->items[at].from_ns < time_ns)
+    before_ns += time_ns - all->items[at].from_ns;
   return before_ns;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/parts/threads.h"
 
 PPI_ORDER(compare_listed, ppi_run_listed,
@@ -34,16 +35,9 @@ static void doubt_range(ppi_run_listed *listed, size_t num, uint32_t site,
                         const ppi_buffered *range, uint64_t time_ns) {
   ppi_run_listed key = {.range = *range, .lane = listed->lane};
   key.range.site = site;
-  size_t low = 0, high = num;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (compare_listed(&listed[middle], &key) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (; low < num && compare_listed(&listed[low], &key) == 0; low++)
-    if (has_come(&listed[low], range, time_ns)) listed[low].is_stale = true;
+  size_t at = ppi_first(&key, listed, num, sizeof *listed, compare_listed);
+  for (; at < num && compare_listed(&listed[at], &key) == 0; at++)
+    if (has_come(&listed[at], range, time_ns)) listed[at].is_stale = true;
 }
 
 // The hold has the ranges since the last checkpoint.
