@@ -109,10 +109,6 @@ static void *worker_main(void *argument) {
   return NULL;
 }
 
-static bool start_worker(pprof_cpu_stream *stream) {
-  return !ppi_start_thread(&stream->worker, "pprof-cpu", worker_main, stream);
-}
-
 static void free_stream(pprof_cpu_stream *stream) {
   pthread_cond_destroy(&stream->done);
   pthread_cond_destroy(&stream->more);
@@ -132,7 +128,7 @@ pprof_status pprof_cpu_stream_create(pprof_cpu_stream **out) {
   stream->tail = &stream->head;
   stream->generation = ppi_backend_generation;
   stream->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
-  if (!start_worker(stream)) {
+  if (!!ppi_start_thread(&stream->worker, "pprof-cpu", worker_main, stream)) {
     free_stream(stream);
     return PPROF_STATUS_NO_MEMORY;
   }

@@ -31,11 +31,6 @@ typedef struct id_join {
 
 // ---- what cannot be ----
 
-static bool is_projected(const ppi_importer *importer,
-                         const ppi_device_record *record) {
-  return importer->classes[record->site].is & PPI_IS_PROJECTED;
-}
-
 // A difference below ROUNDING_NS may be rounding.
 static void check_launch(ppi_importer *importer,
                          const ppi_device_record *record,
@@ -83,7 +78,7 @@ static void note_work(ppi_importer *importer, const ppi_device_record *record,
 static void check(id_join *join, const ppi_device_record *record,
                   const ppi_launch *launch) {
   ppi_importer *importer = join->importer;
-  if (is_projected(importer, record) ||
+  if (importer->classes[record->site].is & PPI_IS_PROJECTED ||
       !ppi_import_is_in_time(importer, record->start, record->end))
     return;
   if (record->correlation == 0 || join->kind == BY_CORRELATION)

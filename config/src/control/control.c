@@ -465,10 +465,6 @@ static pprof_status open_all(ppi_control *control, pprof_error *error) {
   return status;
 }
 
-static int create_thread(ppi_control *control) {
-  return ppi_start_thread(&control->thread, "pprof-control", run, control);
-}
-
 static void remember_files(ppi_control *control) {
   const ppi_control_options *options = &control->options;
   const ppi_control *former = options->former;
@@ -506,7 +502,8 @@ pprof_status ppi_control_start(const ppi_control_options *options,
   bool useless = status == PPROF_STATUS_OK && control->socket < 0 &&
                  control->signal < 0 && !looks(control) &&
                  !control->options.tick_ms;
-  if (status == PPROF_STATUS_OK && !useless && create_thread(control) != 0)
+  if (status == PPROF_STATUS_OK && !useless &&
+      ppi_start_thread(&control->thread, "pprof-control", run, control) != 0)
     status = ppi_fail(error, PPROF_STATUS_NO_MEMORY, "control: %s",
                       ppi_describe_no_memory(why, sizeof why));
   if (status != PPROF_STATUS_OK || useless) {

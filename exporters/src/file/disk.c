@@ -113,11 +113,6 @@ static char *drop(ppi_disk *disk, disk_file *file) {
   return take_out(disk, file).path;
 }
 
-static bool doom(ppi_disk *disk, disk_file *file) {
-  return PPI_PUSH(disk->doomed, disk->num_doomed, disk->doomed_capacity,
-                  take_out(disk, file));
-}
-
 static uint64_t room(const ppi_disk *disk) {
   return disk->used < disk->limit ? disk->limit - disk->used : 0;
 }
@@ -131,7 +126,8 @@ static bool doom_while_short(ppi_disk *disk, uint64_t bytes, bool yielding) {
     disk_file *file = &disk->files[i];
     if (!may_go(file) || file->yields != yielding)
       i++;
-    else if (!doom(disk, file))
+    else if (!PPI_PUSH(disk->doomed, disk->num_doomed, disk->doomed_capacity,
+                       take_out(disk, file)))
       return false;
   }
   return true;

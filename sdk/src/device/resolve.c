@@ -39,10 +39,6 @@ typedef struct attached {
   ppi_graphs graphs;
 } attached;
 
-static ppi_spool *spool_in_force(void) {
-  return &ppi_recorder_in_force.spool;
-}
-
 static bool define_device(const pprof_device *device, uint32_t lane) {
   ppi_names *names = ppi_recorder_in_force.names;
   pprof_definition own = {PPROF_DEFINITION_DEVICE, device->id,  0, 0,
@@ -85,7 +81,7 @@ static ppi_device_session *new_session(void) {
 }
 
 pprof_status ppi_resolve_attach(pprof_device *device, bool graph_nodes) {
-  ppi_spool *spool = spool_in_force();
+  ppi_spool *spool = &ppi_recorder_in_force.spool;
   ppi_device_session *session = new_session();
   if (!session) return PPROF_STATUS_NO_MEMORY;
   session->device = device;

@@ -12,10 +12,6 @@
 #include "log/write/log_io.h"
 #include "log/write/rotate.h"
 
-static ppi_rescue *of_tally(pprof_sink *sink) {
-  return (ppi_rescue *)sink;
-}
-
 static ppi_rescue *of_salvage(pprof_sink *sink) {
   return (ppi_rescue *)(void *)((char *)sink -
                                 offsetof(ppi_rescue, salvage_sink));
@@ -28,7 +24,7 @@ static pprof_status write_bytes(void *user, const uint8_t *bytes, size_t len) {
 }
 
 static pprof_status count_batch(pprof_sink *sink, const pprof_batch *batch) {
-  return ppi_tally_batch(&of_tally(sink)->tally, batch);
+  return ppi_tally_batch(&((ppi_rescue *)sink)->tally, batch);
 }
 
 // ---- windows: each opens and closes once in the result ----

@@ -12,17 +12,13 @@
 #include "report/answer/walk_back.h"
 #include "report/figures/first_calls.h"
 
-static bool keep(ppi_accounts *accounts, const ppi_item *item) {
-  return PPI_PUSH(accounts->items, accounts->num_items,
-                  accounts->items_capacity, *item);
-}
-
 bool ppi_accounts_take(ppi_accounts *accounts, const ppi_item *item) {
   if (!(item->flags & PPI_ITEM_NO_HOST))
     ppi_accounts_reach(accounts, item->start_ns, item->end_ns);
   if (item->device_end_ns)
     ppi_accounts_reach(accounts, item->device_start_ns, item->device_end_ns);
-  return keep(accounts, item);
+  return PPI_PUSH(accounts->items, accounts->num_items,
+                  accounts->items_capacity, *item);
 }
 
 // ---- steps ----

@@ -150,10 +150,6 @@ static bool end_step(reading *at) {
   return --at->step == 0 || begin_step(at);
 }
 
-static bool keep_early(reading *at, uint64_t start_ns) {
-  return PPI_PUSH(at->early, at->num_early, at->early_capacity, start_ns);
-}
-
 static bool take_outer(reading *at, const step *in, uint64_t start_ns,
                        uint64_t end_ns) {
   bool is_around = start_ns < in->start_ns && end_ns > in->end_ns;
@@ -175,7 +171,9 @@ static inline bool take_range(reading *at, uint64_t start_ns, uint64_t end_ns,
     return false;
   if (end_ns - start_ns >= in->least_ns)
     at->latest = (part){start_ns, end_ns, at->lane, false, waits};
-  if (start_ns < in->start_ns && !keep_early(at, start_ns)) return false;
+  if (start_ns < in->start_ns &&
+      !PPI_PUSH(at->early, at->num_early, at->early_capacity, start_ns))
+    return false;
   return start_ns >= at->top_ns || take_outer(at, in, start_ns, end_ns);
 }
 

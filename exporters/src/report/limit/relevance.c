@@ -140,10 +140,6 @@ typedef struct own_works {
   size_t *first, *at;  // by row
 } own_works;
 
-static void own_works_clear(own_works *of) {
-  PPI_FREE_ALL(of->works, of->first, of->at);
-}
-
 static bool own_works_list(const ppi_limit_model *model, own_works *out) {
   out->works = ppi_alloc((model->num_works + 1) * sizeof *out->works);
   out->first = ppi_alloc((model->num_rows + 2) * sizeof *out->first);
@@ -219,7 +215,7 @@ bool ppi_model_find_in_turn(ppi_limit_model *model) {
     stage->in_turn_ns += ns;
     stage->awaits = by;
   }
-  own_works_clear(&of);
+  PPI_FREE_ALL(of.works, of.first, of.at);
   return is_done;
 }
 

@@ -30,10 +30,6 @@ typedef struct ppi_replay {
   uint64_t *free_ns;  // by server
 } ppi_replay;
 
-static bool add_job(ppi_replay *to, const replay_job *job) {
-  return PPI_PUSH(to->jobs, to->num, to->capacity, *job);
-}
-
 // Consecutive calls of a request on one row of the station are one job.
 static bool add_unit(const ppi_limit_model *model, const ppi_limit_unit *unit,
                      uint32_t station, ppi_replay *to) {
@@ -52,7 +48,7 @@ static bool add_unit(const ppi_limit_model *model, const ppi_limit_unit *unit,
       // A call inside a call that waits for it arrives with the outer one.
       const replay_job job = {ready_ns <= call->start_ns ? ready_ns : around_ns,
                               call->start_ns, length_ns, call->name, call->row};
-      if (!add_job(to, &job)) return false;
+      if (!PPI_PUSH(to->jobs, to->num, to->capacity, job)) return false;
     }
     goes_on = is_here;
     if (call->end_ns > ready_ns) around_ns = call->start_ns;

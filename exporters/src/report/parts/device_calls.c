@@ -178,10 +178,6 @@ static uint32_t site_of(const ppi_run_ids *ids, const char *name) {
   return 0;
 }
 
-static bool add_site(ppi_capture *capture, uint32_t site) {
-  return PPI_PUSH(capture->sites, capture->num, capture->capacity, site);
-}
-
 static ppi_capture *item_of(ppi_captures *captures, uint32_t id) {
   const ppi_capture fresh = {.num = 0};
   return ppi_keyed_mapped(
@@ -200,7 +196,8 @@ bool ppi_captures_define(ppi_captures *captures, const ppi_run_ids *ids,
   capture->num = 0;  // a new definition replaces the sites
   while (at && done && ppi_captured_next(&at, name, sizeof name)) {
     uint32_t site = site_of(ids, name);
-    if (site) done = add_site(capture, site);
+    if (site)
+      done = PPI_PUSH(capture->sites, capture->num, capture->capacity, site);
   }
   return done;
 }

@@ -206,10 +206,6 @@ static void vote(filling *to, const ppi_request_part *parts, size_t num) {
     to->votes[parts[longest].site].whole++;
 }
 
-static bool add_row(filling *to, const ppi_request_row *row) {
-  return PPI_PUSH(to->out->rows, to->out->num_rows, to->rows_capacity, *row);
-}
-
 // The request's cell of this stage.
 static ppi_request_cell *cell_of(filling *to, ppi_request_row *row,
                                  uint32_t stage) {
@@ -270,7 +266,8 @@ static bool take_request(filling *to, const ppi_requests *requests,
                          .first_cell = to->out->num_cells};
   for (size_t i = 0; i < of->num && done; i++)
     if (!add_part_times(to, &row, &parts[i], &to->times[i])) done = false;
-  done = done && add_row(to, &row);
+  done = done &&
+         PPI_PUSH(to->out->rows, to->out->num_rows, to->rows_capacity, row);
   return done &&
          (!to->reader || to->reader->take(to->reader->context, of, &walk));
 }

@@ -203,10 +203,6 @@ static bool take_calls(ppi_run *run, ppi_event_calls *open,
   return true;
 }
 
-static void clear_calls(ppi_event_calls *open) {
-  ppi_free(open->numbers);
-}
-
 // ---- a thread's points, once a sweep has found the ranges around them ----
 
 static bool notify_memory(ppi_run *run, const ppi_point *point,
@@ -318,7 +314,7 @@ bool ppi_points_settle(ppi_run *run, ppi_run_thread *thread,
     if (run->details.paths && done && point->kind != PPI_POINT_MEMORY)
       done = notify_path(run, thread, point, &thread->around[i], &open);
   }
-  clear_calls(&open);
+  ppi_free(open.numbers);
   ppi_free(thread->around);
   thread->around = NULL;
   return done && ppi_scopes_carry(&thread->scopes, &run->sweep.borders);

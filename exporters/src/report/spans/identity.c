@@ -43,11 +43,6 @@ static size_t find_open(const ppi_identity *identity, uint64_t key,
   return i;
 }
 
-static bool note_open(ppi_identity *identity, uint64_t key, uint64_t start_ns) {
-  return PPI_PUSH(identity->open, identity->num_open, identity->open_capacity,
-                  (ppi_open_step){key, start_ns});
-}
-
 // Only the end of an open step needs a search over all steps.
 static void end_open(ppi_identity *identity, size_t open, uint64_t end_ns) {
   const ppi_open_step ended = identity->open[open];
@@ -77,7 +72,10 @@ bool ppi_identity_step_at(ppi_identity *identity, uint64_t key,
   }
   const ppi_identity_step step = {
       .key = key, .start_ns = start_ns, .end_ns = end_ns};
-  if (is_open && !note_open(identity, key, start_ns)) return false;
+  if (is_open &&
+      !PPI_PUSH(identity->open, identity->num_open, identity->open_capacity,
+                (ppi_open_step){key, start_ns}))
+    return false;
   return PPI_PUSH(identity->steps, identity->num_steps,
                   identity->steps_capacity, step);
 }

@@ -94,10 +94,6 @@ static bool order_rows(ppi_range *rows, size_t num, uint32_t num_threads,
   return done;
 }
 
-static bool is_nested(const ppi_range *row) {
-  return !(row->flags & PPI_RANGE_LOOSE) && row->on_device == PPI_NO_RANGE;
-}
-
 // The innermost range that may be open when `row` begins.
 static uint32_t around_work(const ppi_range *rows, uint32_t top,
                             const ppi_range *row) {
@@ -116,7 +112,7 @@ static void nest_rows(ppi_range *rows, size_t num) {
     if (!i || rows[i - 1].thread != row->thread) top = PPI_NO_RANGE;
     row->parent = PPI_NO_RANGE;
     if (row->flags & PPI_RANGE_LOOSE) continue;
-    if (!is_nested(row)) {
+    if (!(!(row->flags & PPI_RANGE_LOOSE) && row->on_device == PPI_NO_RANGE)) {
       row->parent = around_work(rows, top, row);
       continue;
     }

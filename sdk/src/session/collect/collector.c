@@ -488,13 +488,10 @@ static void *collector_main(void *argument) {
   return NULL;
 }
 
-static int create_thread(pprof_session *session) {
-  return ppi_start_thread(&session->collect.thread, "pprof-collector",
-                          collector_main, session);
-}
-
 pprof_status ppi_collector_start(pprof_session *session) {
-  if (create_thread(session) != 0) return PPROF_STATUS_NO_MEMORY;
+  if (ppi_start_thread(&session->collect.thread, "pprof-collector",
+                       collector_main, session) != 0)
+    return PPROF_STATUS_NO_MEMORY;
   ppi_wakeup_ask(&session->wakeup, 1000);
   return PPROF_STATUS_OK;
 }
