@@ -6,7 +6,6 @@
 // stamped by the thread that records it: nothing lies before it, and waking the
 // worker would put a system call into the marker.
 #include <pthread.h>
-#include <signal.h>
 
 #include "backend_util.h"
 #include "base/mem.h"

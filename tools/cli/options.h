@@ -5,8 +5,6 @@
 // only.
 #pragma once
 
-#include <stdio.h>
-
 #include "cli/say.h"
 
 // Verbs that use the sums in a file beside a log.

@@ -3,7 +3,6 @@
 // Reads the command line by the table of options.
 #include "cli/parse.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

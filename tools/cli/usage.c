@@ -2,7 +2,6 @@
 //
 // Prints the help of options: on one screen, or with all details.
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -4,7 +4,6 @@
 // ns. The time of devices has a root of its own, since it passed beside the
 // host's.
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -4,7 +4,6 @@
 // and an end. At the same time, ends come before begins, and begins come in the
 // order in which they nest. A begin waits if the range around it may begin at
 // the same time.
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -2,7 +2,6 @@
 //
 // Writes profiles for `go tool pprof`, gzipped: for each path of stages its
 // calls, its own host time and its own device time.
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 

@@ -4,8 +4,6 @@
 // runs in it are whole, and SQL that has them as tables. Main thread only.
 #pragma once
 
-#include <stdbool.h>
-
 #include "cli/carried.h"
 #include "file/text.h"
 

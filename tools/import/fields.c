@@ -4,7 +4,6 @@
 #include "import/fields.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "json/hash.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the processes of a trace and delivers each one's run to the sink.
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"

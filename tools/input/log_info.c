@@ -3,7 +3,6 @@
 // Gathers the figures that `info` prints.
 #include "input/log_info.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

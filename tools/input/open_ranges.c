@@ -5,10 +5,8 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "cli/output.h"
 #include "cli/rows.h"
 #include "file/json_put.h"
 #include "input/spool_operand.h"

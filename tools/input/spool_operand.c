@@ -17,7 +17,6 @@
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "file/json_put.h"
-#include "input/input.h"
 #include "pprof/log.h"
 #include "recover/forensics_names.h"
 #include "spool/spool_folders.h"

@@ -15,7 +15,6 @@
 #include "base/base.h"
 #include "base/descriptor.h"
 #include "base/mem.h"
-#include "cli/options.h"
 #include "cli/say.h"
 #include "event/tee.h"
 #include "file/text.h"
@@ -27,7 +26,6 @@
 #include "pprof/event.h"
 #include "report/figures/machine.h"
 #include "report/findings/impossible.h"
-#include "report/report.h"
 #include "schema/schema.h"
 
 // ---- logs at once, each in a process ----

@@ -3,7 +3,6 @@
 // Reads thresholds of findings from one option.
 #include "verb/thresholds.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,7 +14,6 @@
 #include "file/json_put.h"
 #include "import/importer.h"
 #include "input/input.h"
-#include "launch/python.h"
 #include "verb/costs.h"
 #include "verb/verbs.h"
 

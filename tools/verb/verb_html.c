@@ -2,7 +2,6 @@
 //
 // Runs `html`: writes the report of one or several logs as a page.
 #include <errno.h>
-#include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>

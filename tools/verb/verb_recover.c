@@ -2,7 +2,6 @@
 //
 // Runs `recover`: makes a whole log of the files that a killed run left.
 // Without an operand it lists the spools and the commands to type.
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -6,18 +6,15 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/rank.h"
 #include "base/sort.h"
-#include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/rows.h"
 #include "cli/say.h"
 #include "file/json_put.h"
-#include "input/input.h"
 #include "input/spool_operand.h"
 #include "pprof/log.h"
 #include "recover/forensics.h"

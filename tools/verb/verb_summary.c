@@ -12,7 +12,6 @@
 #include "import/fields.h"
 #include "print/report_print.h"
 #include "report/figures/serving.h"
-#include "report/report.h"
 #include "verb/costs.h"
 #include "verb/reports.h"
 #include "verb/thresholds.h"

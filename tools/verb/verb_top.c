@@ -2,7 +2,6 @@
 //
 // Runs `top`: prints repeatedly what running processes do, on a terminal or as
 // lines of JSON.
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/output.h"
 #include "live/top_print.h"
 #include "log/write/log_io.h"
 #include "recover/forensics.h"

@@ -12,7 +12,6 @@
 #include "cli/rows.h"
 #include "cli/suggest.h"
 #include "names/glob.h"
-#include "print/report_print.h"
 #include "verb/reports.h"
 #include "verb/verbs.h"
 

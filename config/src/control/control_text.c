@@ -4,9 +4,7 @@
 // ends.
 #include "control/control_text.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"

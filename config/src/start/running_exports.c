@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "file/file_io.h"
 #include "log/write/log_loss.h"
-#include "report/report.h"
 #include "start/running_exports.h"
 #include "start/running_paths.h"
 

@@ -3,8 +3,6 @@
 // Attaches the sink that counts for viewers, and decides who may view.
 #include "start/running_live.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "file/file_io.h"

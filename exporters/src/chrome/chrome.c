@@ -5,7 +5,6 @@
 // slices (chrome_rows.h).
 #include "chrome/chrome.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

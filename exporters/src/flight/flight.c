@@ -14,7 +14,6 @@
 #include "file/part.h"
 #include "flight/flight_io.h"
 #include "log/format/codec.h"
-#include "log/write/log_io.h"
 #include "session/collect/spool_counts.h"
 
 enum {

@@ -4,7 +4,6 @@
 // ring and copies a block from it, never while it uses a file.
 #include "flight/flight_io.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

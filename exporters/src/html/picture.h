@@ -5,8 +5,6 @@
 // however long a log is.
 #pragma once
 
-#include <stdio.h>
-
 #include "report/report.h"
 
 PPROF_BEGIN_C_

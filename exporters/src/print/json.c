@@ -6,7 +6,6 @@
 
 #include "file/json_put.h"
 #include "print/printers.h"
-#include "report/report.h"
 #include "view/answer_line.h"
 #include "view/answer_text.h"
 

@@ -11,7 +11,6 @@
 #include "report/figures/sum.h"
 #include "report/findings/impossible.h"
 #include "report/findings/words.h"
-#include "report/report.h"
 #include "view/answer_line.h"
 #include "view/answer_text.h"
 #include "view/view.h"

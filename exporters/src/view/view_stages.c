@@ -3,7 +3,6 @@
 // Builds the Stages view: the throughput and the time of each stage, and its
 // share of the device's peak. Cold calls are separate from steady ones.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include "names/glob.h"
 #include "names/names.h"
 #include "report/figures/path_rows.h"
-#include "view/fit.h"
 #include "view/tree_rows.h"
 #include "view/view.h"
 #include "view/view_stages.h"

@@ -3,8 +3,6 @@
 // Keeps keys with values: facts about a run.
 #include "event/texts.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 
 bool ppi_texts_add(ppi_texts *texts, const char *key, const char *value) {

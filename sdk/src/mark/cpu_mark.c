@@ -3,8 +3,6 @@
 // Keeps a thread's CPU use at the begins of its measured ranges.
 #include "mark/cpu_mark.h"
 
-#include "spool/lane.h"
-
 static uint8_t take_place(ppi_cpu_thread *cpu, uint32_t epoch) {
   if (cpu->epoch != epoch) {
     cpu->epoch = epoch;

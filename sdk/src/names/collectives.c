@@ -4,7 +4,6 @@
 #include "names/collectives.h"
 
 #include <string.h>
-#include <strings.h>
 
 // The allowed places of a pattern in a name: anywhere, at the begin of a word,
 // as a whole word.

@@ -15,7 +15,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "event/recorded_wait.h"
-#include "mark/thread.h"
 #include "recover/salvage.h"
 #include "recover/salvage_check.h"
 #include "spool/lane.h"

@@ -5,7 +5,6 @@
 // one delays only its successors.
 #include "window/window_queue.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include "base/mem.h"

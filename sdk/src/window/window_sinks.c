@@ -7,7 +7,6 @@
 #include "base/base.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "deliver/drain.h"
 #include "window/window_queue.h"
 
 // The most checkpoints in a row for the rest of a closed window: whole ones,

@@ -13,7 +13,6 @@
 #include "flight/flight_io.h"
 #include "log/format/staged.h"
 #include "log/read/log_glance.h"
-#include "log/recover/log_rescue.h"
 #include "log/write/log_writer.h"
 
 enum { MAX_NAMES = 10000 };

@@ -5,7 +5,6 @@
 #include "log/write/log_io.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

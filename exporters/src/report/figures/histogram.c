@@ -4,7 +4,6 @@
 // per object.
 #include "report/figures/histogram.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

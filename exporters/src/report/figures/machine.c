@@ -3,8 +3,6 @@
 // Adds up the figures of the machine and of the interpreter.
 #include "report/figures/machine.h"
 
-#include <string.h>
-
 #include "base/base.h"
 
 static void add_trouble(ppi_machine_trouble *into,

@@ -5,7 +5,6 @@
 
 #include "report/figures/machine.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

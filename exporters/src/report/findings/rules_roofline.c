@@ -3,8 +3,6 @@
 // Finds stages far below their device's roof.
 #include "report/findings/rules.h"
 
-#include <string.h>
-
 #include "base/base.h"
 #include "report/findings/parts.h"
 

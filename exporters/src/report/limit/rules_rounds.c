@@ -12,7 +12,6 @@
 #include "base/sort.h"
 #include "report/findings/words.h"
 #include "report/limit/find.h"
-#include "report/limit/row_calls.h"
 #include "report/limit/say.h"
 
 enum { MOST_THREADS = 256, LEAST_ROUNDS = 10 };

@@ -5,7 +5,6 @@
 #include "report/limit/rules.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"

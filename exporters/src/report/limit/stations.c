@@ -5,7 +5,6 @@
 #include "report/limit/find.h"
 #include "report/limit/walk.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

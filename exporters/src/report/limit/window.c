@@ -3,8 +3,6 @@
 // Finds the steady part of a run: without start, drain and outliers.
 #include "report/limit/find.h"
 
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"

@@ -4,7 +4,6 @@
 #include "report/parts/details.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -4,7 +4,6 @@
 // adds up the times of each stage.
 #include "report/parts/requests.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -5,7 +5,6 @@
 // settled in the order of their ends, so the order of arrival has no effect.
 #include "report/parts/serving.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 // id, until the first id is given to another name.
 #include "report/parts/sites.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

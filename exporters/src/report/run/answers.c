@@ -4,8 +4,6 @@
 // steps; else windows.
 #include "report/run/answers.h"
 
-#include <stdlib.h>
-
 #include "base/base.h"
 #include "base/mem.h"
 #include "report/parts/threads.h"

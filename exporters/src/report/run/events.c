@@ -8,7 +8,6 @@
 #include "event/columns.h"
 #include "event/recorded_wait.h"
 #include "report/figures/keyed.h"
-#include "report/parts/threads.h"
 #include "report/run/answers.h"
 #include "report/run/event_counts.h"
 

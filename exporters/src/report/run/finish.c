@@ -3,7 +3,6 @@
 // Ends a run: settles buffered ranges, and writes figures by name.
 #include "report/run/passes.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

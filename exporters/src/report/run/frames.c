@@ -5,7 +5,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/parts/threads.h"
 
 // A frame below more frames that overlap its range partly is not kept.
 enum { MAX_OVERLAPS = 1024 };

@@ -4,7 +4,6 @@
 // behind: the next look then decides again.
 #include "session/capture/windows.h"
 
-#include <signal.h>
 #include <string.h>
 
 #include "base/masked.h"

@@ -14,7 +14,6 @@
 #include "base/uncancelled.h"
 #include "deliver/totals.h"
 #include "device/device_note.h"
-#include "device/graph.h"
 #include "inject/inject.h"
 #include "mark/thread_lane.h"
 #include "session/capture/windows.h"
@@ -25,7 +24,6 @@
 #include "session/collect/window_session.h"
 #include "session/state/cursor.h"
 #include "session/state/edges.h"
-#include "session/state/session_state.h"
 #include "spool/chunks.h"
 #include "waits/waits.h"
 
