@@ -144,12 +144,12 @@ static pprof_status build_views(const ppi_figures *figures,
        kind++) {
     if (!is_asked(*kind, options, format, figures)) continue;
     ppi_view *view = &views[*out_num];
-    *view = (ppi_view){
-        .kind = *kind,
-        .note = {.width = options->width, .has_colour = options->has_colour}};
     ++*out_num;
-    pprof_status status = (*kind)->build(figures, options, view);
-    if (status != PPROF_STATUS_OK) return status;
+    if (!ppi_view_begin(view, *kind)) return PPROF_STATUS_NO_MEMORY;
+    view->note.width = options->width;
+    view->note.has_colour = options->has_colour;
+    (*kind)->build(figures, options, view);
+    if (view->note.failed) return PPROF_STATUS_NO_MEMORY;
     bool is_for_people =
         format == PPI_FORMAT_TABLE || format == PPI_FORMAT_MARKDOWN;
     if (is_for_people && (*kind)->fold) (*kind)->fold(view, options);

@@ -113,8 +113,7 @@ static bool gather(ppi_view *view, const ppi_figures *figures,
        at++) {
     if (!ppi_path_row_is_in(at, up)) break;
     if (at->level != level || !ppi_tree_is_work(at)) continue;
-    const char *name = shown_name(view, at, options);
-    if (!name || !add_name(out, name, at)) return false;
+    if (!add_name(out, shown_name(view, at, options), at)) return false;
   }
   return true;
 }
@@ -123,10 +122,9 @@ PPI_ORDER(compare_names, work_name, PPI_DOWN(spread.sum) PPI_BY_TEXT(name))
 
 // ---- rows ----
 
-static bool add_row(ppi_view *view, const ppi_figures *figures,
+static void add_row(ppi_view *view, const ppi_figures *figures,
                     const work_name *name, size_t level) {
   ppi_cell *cells = ppi_view_add_row(view, 0, level - 1);
-  if (!cells) return false;
   cells[PPI_TREE_name] = ppi_cell_text(name->name);
   cells[PPI_TREE_level] = ppi_cell_count(level);
   cells[PPI_TREE_where] = ppi_cell_text("kernel");
@@ -138,13 +136,12 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
   cells[PPI_TREE_avg] = ppi_cell_average(&name->spread);
   cells[PPI_TREE_std] = ppi_cell_deviation(&name->spread);
   cells[PPI_TREE_max] = ppi_cell_most(&name->spread);
-  if (!name->first) return true;
+  if (!name->first) return;
   cells[PPI_TREE_category] = ppi_cell_text(name->first->category_name);
-  if (name->num > 1) return true;  // of several kernels
+  if (name->num > 1) return;  // of several kernels
   cells[PPI_TREE_path] = ppi_cell_text(name->first->name);
   cells[PPI_TREE_p50] = ppi_cell_quantile(&name->first->times, 50);
   cells[PPI_TREE_p99] = ppi_cell_quantile(&name->first->times, 99);
-  return true;
 }
 
 static const char *const strays[PPI_NUM_STRAYS] = {
@@ -153,10 +150,9 @@ static const char *const strays[PPI_NUM_STRAYS] = {
     [PPI_STRAY_RANGE] = "(range not in the log)",
     [PPI_STRAY_LAUNCH] = "(launch not known)"};
 
-static bool add_stray(ppi_view *view, const ppi_figures *figures,
+static void add_stray(ppi_view *view, const ppi_figures *figures,
                       const work_name *row, size_t level) {
   ppi_cell *cells = ppi_view_add_row(view, 0, level - 1);
-  if (!cells) return false;
   cells[PPI_TREE_name] = ppi_cell_text(row->name);
   cells[PPI_TREE_level] = ppi_cell_count(level);
   cells[PPI_TREE_where] = ppi_cell_text("outside");
@@ -164,30 +160,28 @@ static bool add_stray(ppi_view *view, const ppi_figures *figures,
   cells[PPI_TREE_busy] = ppi_cell_time(row->busy_ns);
   cells[PPI_TREE_busy_share] =
       ppi_cell_ratio((int64_t)row->busy_ns, all_busy(figures));
-  return true;
 }
 
 // Adds the launches outside of ranges; their reasons follow, unless all have
 // the usual one.
-static bool add_outside(ppi_view *view, const ppi_figures *figures) {
+static void add_outside(ppi_view *view, const ppi_figures *figures) {
   const ppi_report_kernels *kernels = &figures->kernels;
   work_name all = {.name = "(launched outside of ranges)"};
   for (size_t i = 0; i < PPI_NUM_STRAYS; i++) {
     all.num += kernels->num_stray[i];
     all.busy_ns += kernels->stray_ns[i];
   }
-  if (!add_stray(view, figures, &all, 1)) return false;
-  if (all.num == kernels->num_stray[PPI_STRAY_NO_RANGE]) return true;
+  add_stray(view, figures, &all, 1);
+  if (all.num == kernels->num_stray[PPI_STRAY_NO_RANGE]) return;
   for (size_t i = 0; i < PPI_NUM_STRAYS; i++) {
     const work_name one = {.name = strays[i],
                            .num = kernels->num_stray[i],
                            .busy_ns = kernels->stray_ns[i]};
-    if (one.num && !add_stray(view, figures, &one, 2)) return false;
+    if (one.num) add_stray(view, figures, &one, 2);
   }
-  return true;
 }
 
-static bool add_rest(ppi_view *view, const ppi_figures *figures,
+static void add_rest(ppi_view *view, const ppi_figures *figures,
                      const work_names *names, size_t from, size_t level) {
   work_name rest = {0};
   for (size_t i = from; i < names->num; i++) {
@@ -195,25 +189,23 @@ static bool add_rest(ppi_view *view, const ppi_figures *figures,
     rest.busy_ns += names->items[i].busy_ns;
   }
   rest.name = ppi_view_text(view, "(%zu more)", names->num - from);
-  return rest.name && add_row(view, figures, &rest, level);
+  add_row(view, figures, &rest, level);
 }
 
-pprof_status ppi_tree_add_work(ppi_view *view, const ppi_figures *figures,
-                               const ppi_report_options *options,
-                               const ppi_report_path *up, size_t level) {
+void ppi_tree_add_work(ppi_view *view, const ppi_figures *figures,
+                       const ppi_report_options *options,
+                       const ppi_report_path *up, size_t level) {
   work_names names = {0};
-  bool added = gather(view, figures, options, up, &names);
+  view->note.failed |= !gather(view, figures, options, up, &names);
   size_t most = options->top > 0 ? (size_t)options->top : USUAL_TOP;
   if (options->top == 0 || options->top == -1 || names.num == most + 1)
     most = names.num;
   if (names.num > 1)
     qsort(names.items, names.num, sizeof *names.items, compare_names);
-  if (!up && names.num && added) added = add_outside(view, figures);
+  if (!up && names.num) add_outside(view, figures);
   if (!up) level++;
-  for (size_t i = 0; i < names.num && i < most && added; i++)
-    added = add_row(view, figures, &names.items[i], level);
-  if (names.num > most && added)
-    added = add_rest(view, figures, &names, most, level);
+  for (size_t i = 0; i < names.num && i < most; i++)
+    add_row(view, figures, &names.items[i], level);
+  if (names.num > most) add_rest(view, figures, &names, most, level);
   ppi_free(names.items);
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }

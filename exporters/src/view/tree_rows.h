@@ -61,9 +61,9 @@ void ppi_tree_put_use(ppi_cell *cells, const ppi_figures *figures,
                       const ppi_report_path *path);
 // ppi_tree_add_work adds a row for each name that `up` launched directly, by
 // time. NULL: launches in no range, with a row above them.
-pprof_status ppi_tree_add_work(ppi_view *view, const ppi_figures *figures,
-                               const ppi_report_options *options,
-                               const ppi_report_path *up, size_t level);
+void ppi_tree_add_work(ppi_view *view, const ppi_figures *figures,
+                       const ppi_report_options *options,
+                       const ppi_report_path *up, size_t level);
 
 // ppi_tree_put_text is the `put_text` of the view.
 void ppi_tree_put_text(ppi_page *page, const ppi_view *view,

@@ -156,12 +156,24 @@ void ppi_view_put_columns(const ppi_view_kind *kind, ppi_page *out) {
       ppi_page_format(out, out->len ? "|%s" : "%s", kind->columns[i].name);
 }
 
+static bool has_room(ppi_view *view, size_t num_rows) {
+  return PPI_ROOM(view->rows, view->rows_capacity, num_rows) &&
+         PPI_ROOM(view->cells, view->cells_capacity,
+                  num_rows * view->kind->num_columns);
+}
+
+bool ppi_view_begin(ppi_view *view, const ppi_view_kind *kind) {
+  *view = (ppi_view){.kind = kind};
+  return has_room(view, 1);
+}
+
 ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent) {
   size_t num = view->kind->num_columns;
-  if (!PPI_ROOM(view->rows, view->rows_capacity, view->num_rows + 1))
-    return NULL;
-  if (!PPI_ROOM(view->cells, view->cells_capacity, (view->num_rows + 1) * num))
-    return NULL;
+  if (!has_room(view, view->num_rows + 1)) {
+    view->note.failed = true;
+    if (!view->num_rows) return NULL;
+    view->num_rows--;
+  }
   ppi_cell *cells = view->cells;
   cells += view->num_rows * num;
   memset(cells, 0, num * sizeof *cells);
@@ -179,21 +191,20 @@ static int compare_ranked(const void *left, const void *right) {
   return order;
 }
 
-pprof_status ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from) {
+void ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from) {
   ppi_ranked *rows = ppi_alloc((from->num + 1) * sizeof *rows);
-  bool added = rows != NULL;
   size_t num = 0;
-  for (size_t i = 0; i < from->num && added; i++) {
+  view->note.failed |= !rows;
+  for (size_t i = 0; i < from->num && rows; i++) {
     const void *item = (const char *)from->items + i * from->size;
     rows[num] = (ppi_ranked){.item = item, .of = from->of};
     num += from->rank(item, &rows[num]);
   }
   if (num > 1) qsort(rows, num, sizeof *rows, compare_ranked);
   if (from->top > 0) num = PPI_MIN(num, (size_t)from->top);
-  for (size_t i = 0; i < num && added; i++)
-    added = from->put(view, rows[i].item, from->of);
+  for (size_t i = 0; i < num && !view->note.failed; i++)
+    from->put(view, rows[i].item, from->of);
   ppi_free(rows);
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 void ppi_view_move_row(ppi_view *view, size_t to, size_t from) {
@@ -207,18 +218,19 @@ ppi_view_row *ppi_view_last_row(ppi_view *view) {
 }
 
 const char *ppi_view_text(ppi_view *view, const char *format, ...) {
-  if (!PPI_ROOM(view->texts, view->texts_capacity, view->num_texts + 1))
-    return NULL;
+  bool has_place =
+      PPI_ROOM(view->texts, view->texts_capacity, view->num_texts + 1);
   va_list arguments, again;
   va_start(arguments, format);
   va_copy(again, arguments);
   int len = vsnprintf(NULL, 0, format, arguments);
-  char *text = len < 0 ? NULL : ppi_alloc((size_t)len + 1);
+  char *text = len < 0 || !has_place ? NULL : ppi_alloc((size_t)len + 1);
   if (text) vsnprintf(text, (size_t)len + 1, format, again);
   va_end(again);
   va_end(arguments);
   if (text) view->texts[view->num_texts++] = text;
-  return text;
+  view->note.failed |= !text;
+  return text ? text : "";
 }
 
 const char *ppi_view_shorten(ppi_view *view, const char *name, size_t len,
@@ -234,9 +246,8 @@ const char *ppi_view_kernel_name(ppi_view *view, const char *name,
   if (options->has_full_names) return name;
   ppi_page page = {0};
   ppi_kernel_name_short(&page, name);
-  const char *text =
-      page.failed ? NULL
-                  : ppi_view_text(view, "%.*s", (int)page.len, page.bytes);
+  view->note.failed |= page.failed;
+  const char *text = ppi_view_text(view, "%.*s", (int)page.len, page.bytes);
   ppi_page_clear(&page);
   return text;
 }
@@ -273,12 +284,13 @@ typedef struct rounded {
 
 PPI_ORDER(compare_rests, rounded, PPI_DOWN(ns) PPI_UP(cell))
 
-bool ppi_view_add_up(ppi_view *view, size_t first, size_t column) {
+void ppi_view_add_up(ppi_view *view, size_t first, size_t column) {
   size_t num = 0, width = view->kind->num_columns, total = view->num_rows - 1;
   const ppi_cell *sum = &view->cells[total * width + column];
-  if (sum->kind != PPI_CELL_TIME) return true;
+  if (sum->kind != PPI_CELL_TIME) return;
   rounded *rests = ppi_alloc((total - first + 1) * sizeof *rests);
-  if (!rests) return false;
+  view->note.failed |= !rests;
+  if (!rests) return;
   uint64_t left = ((uint64_t)sum->value + sum->divisor / 2) / sum->divisor;
   for (size_t i = first; i < total; i++) {
     ppi_cell *cell = &view->cells[i * width + column];
@@ -289,7 +301,6 @@ bool ppi_view_add_up(ppi_view *view, size_t first, size_t column) {
   if (num > 1) qsort(rests, num, sizeof *rests, compare_rests);
   for (size_t i = 0; i < num; i++) rests[i].cell->rounds = i < left ? 1 : -1;
   ppi_free(rests);
-  return true;
 }
 
 // The nearest integer, for the mean of integers. Rounding up or down is for

@@ -133,8 +133,9 @@ typedef struct ppi_view_kind {
   bool note_first;      // Markdown has the note, as it is, above the table
   ppi_table_end end;
   const void *own;  // for the kind's functions
-  pprof_status (*build)(const ppi_figures *figures,
-                        const ppi_report_options *options, ppi_view *out);
+  // Without memory the view's note fails.
+  void (*build)(const ppi_figures *figures, const ppi_report_options *options,
+                ppi_view *out);
   // Merges rows in tables and Markdown; NULL: none.
   void (*fold)(ppi_view *view, const ppi_report_options *options);
   // The view as a text of its own form; NULL: as a table of the layout above.
@@ -206,8 +207,10 @@ struct ppi_view {
   each(device_ratio, "%", "", 0, b5, share(spread, base_ns))
 // clang-format on
 
-// ppi_view_add_row answers the new row's cells, all none, until the next call;
-// NULL when out of memory.
+// ppi_view_begin makes an empty view with room for a row; false: there is none.
+bool ppi_view_begin(ppi_view *view, const ppi_view_kind *kind);
+// ppi_view_add_row answers the new row's cells, all none, until the next call.
+// Without memory it writes over the last row, and the view's note fails.
 ppi_cell *ppi_view_add_row(ppi_view *view, size_t section, size_t indent);
 // Sorted rows. Of items with equal keys, `names` decide, as far as there are
 // any.
@@ -221,13 +224,12 @@ typedef struct ppi_view_source {
   size_t num, size;  // of an item
   // Fills in the rest of `out`. False: the item has no row.
   bool (*rank)(const void *item, ppi_ranked *out);
-  // Adds the item's rows. False: out of memory.
-  bool (*put)(ppi_view *view, const void *item, const void *of);
+  // Adds the item's rows.
+  void (*put)(ppi_view *view, const void *item, const void *of);
   const void *of;
   long top;  // the most items; 0 or less: all
 } ppi_view_source;
-// ppi_view_put_sorted: NO_MEMORY.
-pprof_status ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from);
+void ppi_view_put_sorted(ppi_view *view, const ppi_view_source *from);
 // ppi_view_cells answers the cells of a row, until the next row is added.
 static inline ppi_cell *ppi_view_cells(const ppi_view *view, size_t row) {
   return view->cells + row * view->kind->num_columns;
@@ -235,16 +237,15 @@ static inline ppi_cell *ppi_view_cells(const ppi_view *view, size_t row) {
 void ppi_view_move_row(ppi_view *view, size_t to, size_t from);
 // ppi_view_last_row is the row that was added last.
 ppi_view_row *ppi_view_last_row(ppi_view *view);
-// ppi_view_text makes a text that lives as long as the view; NULL when out of
-// memory.
+// ppi_view_text makes a text that lives as long as the view. Without memory it
+// is empty, and the view's note fails.
 const char *ppi_view_text(ppi_view *view, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 // ppi_view_shorten makes a text of the first `len` bytes of `name`. Of more
 // than `width` code points it keeps the first `kept` and appends "...".
 const char *ppi_view_shorten(ppi_view *view, const char *name, size_t len,
                              size_t width, size_t kept);
-// ppi_view_kernel_name is the name of a kernel as the options want it; NULL
-// when out of memory.
+// ppi_view_kernel_name is the name of a kernel as the options want it.
 const char *ppi_view_kernel_name(ppi_view *view, const char *name,
                                  const ppi_report_options *options);
 // ppi_view_put_at_max writes the names of the row's columns that are at_max,
@@ -270,8 +271,8 @@ void ppi_page_table_cell(ppi_page *page, const ppi_cell *cell,
                          ppi_time_unit unit);
 // ppi_view_add_up makes the mean times from row `first` on add up to the last
 // row's in whole nanoseconds. It rounds the greatest remainders up, the others
-// down. Indented rows are parts of others. false: out of memory.
-bool ppi_view_add_up(ppi_view *view, size_t first, size_t column);
+// down. Indented rows are parts of others.
+void ppi_view_add_up(ppi_view *view, size_t first, size_t column);
 // ppi_page_integer rounds a count or a mean time as the cell says.
 void ppi_page_integer(ppi_page *page, const ppi_cell *cell);
 

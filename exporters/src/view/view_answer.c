@@ -277,26 +277,25 @@ static double mean_in(const ppi_answer *answer, const ppi_answer_row *key) {
   return (double)sum_ns / (double)answer->num_units;
 }
 
-static bool put_ranks(const adding *to, const ppi_answer_row *key,
+static void put_ranks(const adding *to, const ppi_answer_row *key,
                       ppi_cell *cells) {
   size_t num = to->ranks ? to->ranks->num : 0, longest = 0;
-  if (num < 2) return true;
+  if (num < 2) return;
   double *times = ppi_alloc(num * sizeof *times);
-  if (!times) return false;
+  to->view->note.failed |= !times;
+  if (!times) return;
   for (size_t i = 0; i < num; i++) {
     times[i] = mean_in(to->ranks->items[i].answer, key);
     if (times[i] > times[longest]) longest = i;
   }
-  const char *name =
-      ppi_view_text(to->view, "%s", to->ranks->items[longest].name);
   qsort(times, num, sizeof *times, compare_times);
   cells[CELL_rank_min] = ppi_cell_time((uint64_t)(times[0] + 0.5));
   cells[CELL_rank_median] =
       ppi_cell_time((uint64_t)(times[(num - 1) / 2] + 0.5));
   cells[CELL_rank_max] = ppi_cell_time((uint64_t)(times[num - 1] + 0.5));
-  if (name) cells[CELL_longest_rank] = ppi_cell_text(name);
+  cells[CELL_longest_rank] = ppi_cell_text(
+      ppi_view_text(to->view, "%s", to->ranks->items[longest].name));
   ppi_free(times);
-  return name != NULL;
 }
 
 static ppi_cell quantile(const ppi_answer *answer, const ppi_answer_row *row,
@@ -306,14 +305,14 @@ static ppi_cell quantile(const ppi_answer *answer, const ppi_answer_row *row,
 }
 
 // `row` NULL: the total.
-static bool add_row(const adding *to, const ppi_answer_row *row) {
+static void add_row(const adding *to, const ppi_answer_row *row) {
   const ppi_answer *answer = to->answer;
   bool is_part = row && *row->child;
   const char *name = row ? name_of(to->view, row, to->base) : "total";
   const char *where = row ? where_of(to, row) : "";
   uint64_t total_ns = row ? row->total_ns : answer->total_ns;
   ppi_cell *cells = ppi_view_add_row(to->view, 0, is_part);
-  if (!cells || !name || !where || !put_ranks(to, row, cells)) return false;
+  put_ranks(to, row, cells);
   if (to->of) cells[CELL_of] = ppi_cell_text(to->of);
   cells[CELL_name] = ppi_cell_text(name);
   if (is_part) cells[CELL_inside] = ppi_cell_text(row->name);
@@ -326,72 +325,76 @@ static bool add_row(const adding *to, const ppi_answer_row *row) {
     cells[CELL_p50] = quantile(answer, row, 50);
     if (answer->num_units >= FEW) cells[CELL_p99] = quantile(answer, row, 99);
   }
-  if (!row || !row->calls) return true;
+  if (!row || !row->calls) return;
   cells[CELL_calls_avg] =
       ppi_cell_decimal((double)row->calls / (double)answer->num_units);
   cells[CELL_calls] = ppi_cell_count(row->calls);
-  return true;
 }
 
-static pprof_status add_answer(const adding *to) {
+static void add_answer(const adding *to) {
   size_t first = to->view->num_rows;
   ordered_row *rows = order_rows(to->answer);
-  bool added = rows != NULL;
-  for (size_t i = 0; i < to->answer->num_rows && added; i++)
-    if (rows[i].row->total_ns || rows[i].row->calls)
-      added = add_row(to, rows[i].row);
+  to->view->note.failed |= !rows;
+  for (size_t i = 0; i < to->answer->num_rows && rows; i++)
+    if (rows[i].row->total_ns || rows[i].row->calls) add_row(to, rows[i].row);
   ppi_free(rows);
-  added = added && add_row(to, NULL) &&
-          ppi_view_add_up(to->view, first, CELL_time_avg);
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  add_row(to, NULL);
+  if (!to->view->note.failed) ppi_view_add_up(to->view, first, CELL_time_avg);
 }
 
-static pprof_status add_threads(const ppi_figures *figures, ppi_view *out) {
+static void add_threads(const ppi_figures *figures, ppi_view *out) {
   ppi_threads threads;
-  pprof_status status = threads_of(figures, &threads);
+  out->note.failed |= threads_of(figures, &threads) != PPROF_STATUS_OK;
   out->unit = "thread";
-  for (size_t i = 0; i < threads.num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < threads.num && !out->note.failed; i++) {
     const ppi_thread *thread = &threads.items[i];
     adding to = {.view = out,
                  .answer = &thread->answer,
                  .base = PPI_BASE_WALL,
                  .of = ppi_view_text(out, "%s", thread->name)};
-    status = to.of ? add_answer(&to) : PPROF_STATUS_NO_MEMORY;
+    add_answer(&to);
   }
   threads_clear(&threads);
-  return status;
 }
 
-static pprof_status add_ranks(const adding *all) {
+static void add_ranks(const adding *all) {
   const ppi_ranks *ranks = all->ranks;
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < ranks->num && status == PPROF_STATUS_OK; i++) {
+  for (size_t i = 0; i < ranks->num; i++) {
     adding to = {.view = all->view,
                  .answer = ranks->items[i].answer,
                  .base = all->base,
                  .of = ppi_view_text(all->view, "%s", ranks->items[i].name)};
-    status = to.of ? add_answer(&to) : PPROF_STATUS_NO_MEMORY;
+    add_answer(&to);
   }
-  return status;
 }
 
 // Adds an answer for each kind of processes: those with stages in common.
-static pprof_status add_kinds(const adding *all, const ppi_figures *figures) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (uint32_t i = 0; i < figures->num_kinds && status == PPROF_STATUS_OK;
-       i++) {
+static void add_kinds(const adding *all, const ppi_figures *figures) {
+  for (uint32_t i = 0; i < figures->num_kinds && !all->view->note.failed; i++) {
     ppi_ranks ranks;
-    status = ppi_ranks_of(figures, all->base, &ranks);
-    if (status != PPROF_STATUS_OK) return status;
+    all->view->note.failed |=
+        ppi_ranks_of(figures, all->base, &ranks) != PPROF_STATUS_OK;
+    if (all->view->note.failed) return;
     ppi_ranks_keep(&ranks, i);
     adding to = *all;
     to.ranks = &ranks;
     to.of = ppi_view_text(all->view, "%s", ppi_ranks_title(&ranks).text);
     if (i) to.answer = &figures->kinds[i];
-    status = to.of ? add_answer(&to) : PPROF_STATUS_NO_MEMORY;
+    add_answer(&to);
     ppi_ranks_clear(&ranks);
   }
-  return status;
+}
+
+static void add_asked(const adding *to, const ppi_figures *figures,
+                      ppi_report_by by) {
+  if (by == PPI_BY_THREAD)
+    add_threads(figures, to->view);
+  else if (by == PPI_BY_RANK)
+    add_ranks(to);
+  else if (figures->num_kinds)
+    add_kinds(to, figures);
+  else
+    add_answer(to);
 }
 
 static const char *missing(const ppi_figures *figures,
@@ -418,29 +421,24 @@ static const char *missing(const ppi_figures *figures,
   return NULL;
 }
 
-static pprof_status build_answer(const ppi_figures *figures,
-                                 const ppi_report_options *options,
-                                 ppi_view *out) {
+static void build_answer(const ppi_figures *figures,
+                         const ppi_report_options *options, ppi_view *out) {
   ppi_base_kind base = ppi_figures_base(figures);
   ppi_ranks ranks;
   out->reason = missing(figures, options, out);
-  if (out->reason) return PPROF_STATUS_OK;
-  pprof_status status = ppi_ranks_of(figures, base, &ranks);
+  if (out->reason) return;
+  out->note.failed |= ppi_ranks_of(figures, base, &ranks) != PPROF_STATUS_OK;
   const adding to = {.view = out,
                      .answer = &figures->answers[base],
                      .base = base,
                      .ranks = &ranks,
                      .figures = figures};
   out->unit = ppi_answer_unit(base);
-  if (status == PPROF_STATUS_OK)
-    status = options->by == PPI_BY_THREAD ? add_threads(figures, out)
-             : options->by == PPI_BY_RANK ? add_ranks(&to)
-             : figures->num_kinds         ? add_kinds(&to, figures)
-                                          : add_answer(&to);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_answer_put_note(&out->note, figures, base, options);
+  if (!out->note.failed) add_asked(&to, figures, options->by);
+  if (!out->note.failed)
+    out->note.failed |= ppi_answer_put_note(&out->note, figures, base,
+                                            options) != PPROF_STATUS_OK;
   ppi_ranks_clear(&ranks);
-  return status;
 }
 
 // Of more than FEW_ROWS rows, those below LEAST_PERCENT are shown as one.
@@ -462,13 +460,12 @@ static void put_small(ppi_view *view, size_t at, size_t total, size_t num,
   const ppi_cell *of = ppi_view_cells(view, total);
   const char *name = ppi_view_text(view, "%zu below %d %%", num, LEAST_PERCENT);
   ppi_cell cells[NUM_COLUMNS] = {
-      [CELL_name] = ppi_cell_text(name ? name : ""),
+      [CELL_name] = ppi_cell_text(name),
       [CELL_where] = ppi_cell_text(""),
       [CELL_time_avg] = ppi_cell_mean(ns, of[CELL_time_avg].divisor),
       [CELL_share] =
           ppi_cell_ratio((int64_t)ns, (uint64_t)of[CELL_total].value),
       [CELL_of] = of[CELL_of]};
-  view->note.failed |= !name;
   view->rows[at] = (ppi_view_row){0};
   memcpy(ppi_view_cells(view, at), cells, sizeof cells);
 }

@@ -56,18 +56,16 @@ static bool rank(const void *item, ppi_ranked *out) {
   return name->cpu.num_asked > 0;
 }
 
-static bool put(ppi_view *view, const void *item, const void *of) {
+static void put(ppi_view *view, const void *item, const void *of) {
   const ppi_report_name *name = item;
   const ppi_cpu_sums *sums = &name->cpu;
   uint64_t cpu_ns = cpu_of(sums);
   bool is_queued = sums->num_queued == sums->num_known;
   bool has_waits = is_queued && *(const bool *)of;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   PPI_VIEW_PUT(COLUMNS, cells);
   if (!sums->num_known)
     memset(cells + CELL_real, 0, (NUM_COLUMNS - CELL_real) * sizeof *cells);
-  return true;
 }
 
 static void put_note(ppi_view *view, bool any_unknown, bool any_unqueued) {
@@ -92,9 +90,8 @@ static void put_note(ppi_view *view, bool any_unknown, bool any_unqueued) {
                   "note cpu_run_queue.\n");
 }
 
-static pprof_status build_cpu(const ppi_figures *figures,
-                              const ppi_report_options *options,
-                              ppi_view *out) {
+static void build_cpu(const ppi_figures *figures,
+                      const ppi_report_options *options, ppi_view *out) {
   bool has_waits = ppi_figures_have_waits(figures);
   bool any_unknown = false, any_unqueued = false;
   for (size_t i = 0; i < figures->num_names; i++) {
@@ -108,7 +105,7 @@ static pprof_status build_cpu(const ppi_figures *figures,
                                  .rank = rank,
                                  .put = put,
                                  .of = &has_waits};
-  pprof_status status = ppi_view_put_sorted(out, &names);
+  ppi_view_put_sorted(out, &names);
   put_note(out, any_unknown, any_unqueued);
   if (has_waits)
     ppi_page_text(&out->note,
@@ -119,7 +116,6 @@ static pprof_status build_cpu(const ppi_figures *figures,
     out->reason =
         "no range's CPU use was measured; the configuration lists "
         "their names under 'cpu'";
-  return status;
 }
 
 PPI_VIEW(cpu, "CPU Summary", .build = build_cpu);

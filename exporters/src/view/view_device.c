@@ -17,13 +17,12 @@
 PPI_VIEW_TABLE(device, COLUMNS);
 
 // `device` NULL: processors.
-static bool add_row(ppi_view *view, const char *name,
+static void add_row(ppi_view *view, const char *name,
                     const ppi_report_device *device, uint64_t busy,
                     uint64_t whole) {
   bool has_time = device ? device->ranges || !device->untimed : whole > 0;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (cells) PPI_VIEW_PUT(COLUMNS, cells);
-  return cells != NULL;
+  PPI_VIEW_PUT(COLUMNS, cells);
 }
 
 // Copies keep a device busy, too; the table has kernels alone, as Paddle does.
@@ -51,22 +50,19 @@ static void note_missing(ppi_view *view, const ppi_figures *figures) {
   }
 }
 
-static pprof_status build_device(const ppi_figures *figures,
-                                 const ppi_report_options *options,
-                                 ppi_view *out) {
+static void build_device(const ppi_figures *figures,
+                         const ppi_report_options *options, ppi_view *out) {
   (void)options;
   const uint64_t *totals = figures->totals;
   uint64_t busy = totals[PPI_TOTAL_CPU_SYSTEM_BUSY_TICKS];
   uint64_t idle = totals[PPI_TOTAL_CPU_SYSTEM_IDLE_TICKS];
-  bool added =
-      add_row(out, "CPU(Process)", NULL, totals[PPI_TOTAL_CPU_PROCESS_NS],
-              totals[PPI_TOTAL_CPU_ELAPSED_NS]) &&
-      add_row(out, "CPU(System)", NULL, busy, busy + idle);
-  for (size_t i = 0; i < figures->num_devices && added; i++) {
+  add_row(out, "CPU(Process)", NULL, totals[PPI_TOTAL_CPU_PROCESS_NS],
+          totals[PPI_TOTAL_CPU_ELAPSED_NS]);
+  add_row(out, "CPU(System)", NULL, busy, busy + idle);
+  for (size_t i = 0; i < figures->num_devices; i++) {
     const ppi_report_device *of = &figures->devices[i];
-    added = add_row(out, of->name, of, of->used_ns, of->base_ns);
+    add_row(out, of->name, of, of->used_ns, of->base_ns);
   }
-  if (!added) return PPROF_STATUS_NO_MEMORY;
   ppi_page_text(&out->note,
                 "CPU(Process): CPU time of the process over elapsed time, at "
                 "most 100 x cores.\n"
@@ -88,7 +84,6 @@ static pprof_status build_device(const ppi_figures *figures,
   for (size_t i = 0; i < figures->num_devices; i++)
     note_copies(out, &figures->devices[i]);
   note_missing(out, figures);
-  return PPROF_STATUS_OK;
 }
 
 PPI_VIEW(device, "Device Summary", .build = build_device);

@@ -26,17 +26,15 @@ typedef struct line {
 // clang-format on
 PPI_VIEW_TABLE(distributed, COLUMNS);
 
-static pprof_status add_lines(ppi_view *view, const ppi_figures *figures,
-                              const char *part, const line *lines, size_t num) {
+static void add_lines(ppi_view *view, const ppi_figures *figures,
+                      const char *part, const line *lines, size_t num) {
   for (size_t i = 0; i < num; i++) {
     ppi_cell *cells = ppi_view_add_row(view, 0, INDENT);
-    if (!cells) return PPROF_STATUS_NO_MEMORY;
     PPI_VIEW_PUT(COLUMNS, cells);
   }
-  return PPROF_STATUS_OK;
 }
 
-static pprof_status add_all(ppi_view *view, const ppi_figures *figures) {
+static void add_all(ppi_view *view, const ppi_figures *figures) {
   const ppi_report_distribution *from = &figures->distribution;
   uint64_t steps =
       ppi_spread_calls(&figures->phases[PPI_PHASE_PROFILE_STEP].host);
@@ -49,13 +47,11 @@ static pprof_status add_all(ppi_view *view, const ppi_figures *figures) {
       {"Computation", (int64_t)from->computation_calls, from->computation_ns},
       {"Overlap", NO_CALLS, from->overlap_ns},
       {"Exposed", NO_CALLS, from->communication_ns - from->overlap_ns}};
-  pprof_status status =
-      add_lines(view, figures, "all", lines, sizeof lines / sizeof *lines);
-  if (status == PPROF_STATUS_OK) view->rows[0].indent = 0;
-  return status;
+  add_lines(view, figures, "all", lines, sizeof lines / sizeof *lines);
+  view->rows[0].indent = 0;
 }
 
-static pprof_status add_device(ppi_view *view, const ppi_figures *figures) {
+static void add_device(ppi_view *view, const ppi_figures *figures) {
   const ppi_report_distribution *from = &figures->distribution;
   const line lines[] = {
       {"Communication", (int64_t)from->device_calls,
@@ -64,10 +60,8 @@ static pprof_status add_device(ppi_view *view, const ppi_figures *figures) {
       {"Exposed", NO_CALLS,
        from->device_communication_ns - from->device_overlap_ns}};
   size_t first = view->num_rows;
-  pprof_status status =
-      add_lines(view, figures, "device", lines, sizeof lines / sizeof *lines);
-  if (status == PPROF_STATUS_OK) view->rows[first].banner = "Device alone";
-  return status;
+  add_lines(view, figures, "device", lines, sizeof lines / sizeof *lines);
+  if (view->num_rows > first) view->rows[first].banner = "Device alone";
 }
 
 static void put_note(ppi_view *view, const ppi_figures *figures) {
@@ -95,9 +89,9 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
   ppi_view_note_base(view, figures);
 }
 
-static pprof_status build_distributed(const ppi_figures *figures,
-                                      const ppi_report_options *options,
-                                      ppi_view *out) {
+static void build_distributed(const ppi_figures *figures,
+                              const ppi_report_options *options,
+                              ppi_view *out) {
   (void)options;
   const ppi_report_distribution *from = &figures->distribution;
   bool is_paddle = figures->details.paddle_distribution;
@@ -107,13 +101,11 @@ static pprof_status build_distributed(const ppi_figures *figures,
                         "rpc, nccl or xccl, nothing of category Communication"
                       : "no communication: no ranges of category "
                         "Communication or marked so";
-    return PPROF_STATUS_OK;
+    return;
   }
-  pprof_status status = add_all(out, figures);
-  if (status == PPROF_STATUS_OK && !is_paddle)
-    status = add_device(out, figures);
+  add_all(out, figures);
+  if (!is_paddle) add_device(out, figures);
   put_note(out, figures);
-  return status;
 }
 
 PPI_VIEW(distributed, "Distribution Summary", .build = build_distributed);

@@ -54,10 +54,9 @@ static double total_of(const ppi_energy *energy, const char *device) {
 PPI_VIEW_TABLE(energy, COLUMNS);
 PPI_VIEW_CELLS(COLUMNS);
 
-static bool add_row(ppi_view *view, const ppi_figures *figures,
+static void add_row(ppi_view *view, const ppi_figures *figures,
                     const ppi_energy_row *row) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   double total = total_of(&figures->energy, row->device);
   bool is_stage = row->kind == PPI_ENERGY_STAGE;
   double items = is_stage && !row->is_unresolved
@@ -67,7 +66,6 @@ static bool add_row(ppi_view *view, const ppi_figures *figures,
   if (is_stage && row->is_unresolved)
     cells[CELL_energy] = cells[CELL_error] = cells[CELL_ratio] =
         cells[CELL_energy_per_call] = ppi_cell_unresolved();
-  return true;
 }
 
 // Whether all that is known is the totals of devices.
@@ -105,18 +103,15 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
                       units[i].name, joules / (double)units[i].num);
 }
 
-static pprof_status build_energy(const ppi_figures *figures,
-                                 const ppi_report_options *options,
-                                 ppi_view *out) {
+static void build_energy(const ppi_figures *figures,
+                         const ppi_report_options *options, ppi_view *out) {
   (void)options;
-  bool added = true;
-  for (size_t i = 0; i < figures->energy.num && added; i++)
-    added = add_row(out, figures, &figures->energy.rows[i]);
+  for (size_t i = 0; i < figures->energy.num; i++)
+    add_row(out, figures, &figures->energy.rows[i]);
   if (out->num_rows)
     put_note(out, figures);
   else
     out->reason = "no energy is known: record with `machine: on`";
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 PPI_VIEW(energy, "Energy Summary", .only_with_rows = true,

@@ -38,11 +38,10 @@ static ppi_cell slowdown(const ppi_report_interference *alone,
       ((double)alone->measured_ns / (double)alone->num_measured));
 }
 
-static bool add_pair(ppi_view *view, const ppi_report_interference *alone,
+static void add_pair(ppi_view *view, const ppi_report_interference *alone,
                      const ppi_report_interference *pair) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (cells) PPI_VIEW_PUT(COLUMNS, cells);
-  return cells != NULL;
+  PPI_VIEW_PUT(COLUMNS, cells);
 }
 
 static void put_note(ppi_view *view) {
@@ -57,15 +56,14 @@ static void put_note(ppi_view *view) {
                 "either. Kernels and copies of a trace are no stages.\n");
 }
 
-static pprof_status build_interference(const ppi_figures *figures,
-                                       const ppi_report_options *options,
-                                       ppi_view *out) {
+static void build_interference(const ppi_figures *figures,
+                               const ppi_report_options *options,
+                               ppi_view *out) {
   const ppi_report_interference *alone = NULL;
-  bool added = true;
-  for (size_t i = 0; i < figures->num_interference && added; i++) {
+  for (size_t i = 0; i < figures->num_interference; i++) {
     const ppi_report_interference *row = &figures->interference[i];
     if (row->other[0])
-      added = add_pair(out, alone, row);
+      add_pair(out, alone, row);
     else
       alone = row;
   }
@@ -75,7 +73,6 @@ static pprof_status build_interference(const ppi_figures *figures,
     out->reason = figures->num_interference
                       ? "no two stages ran on a device at the same time"
                       : "no device ranges with times";
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 PPI_VIEW(interference, "Interference Summary", .build = build_interference);

@@ -46,10 +46,10 @@ static bool gather(ppi_view *view, const ppi_figures *figures,
   if (!rows->items) return false;
   for (size_t i = 0; i < figures->num_shapes; i++) {
     const ppi_report_shape *from = &figures->shapes[i];
-    const char *name = ppi_view_kernel_name(view, from->name, options);
-    if (!name) return false;
     rows->items[rows->num++] =
-        (launch_row){.name = name, .from = from, .spread = from->spread};
+        (launch_row){.name = ppi_view_kernel_name(view, from->name, options),
+                     .from = from,
+                     .spread = from->spread};
   }
   if (rows->num > 1)
     qsort(rows->items, rows->num, sizeof *rows->items, compare_keys);
@@ -92,16 +92,14 @@ static const char *three(ppi_view *view, const uint32_t *sizes) {
 // clang-format on
 PPI_VIEW_TABLE(launches, COLUMNS);
 
-static bool add_row(ppi_view *view, const launch_row *row, uint64_t base_ns) {
+static void add_row(ppi_view *view, const launch_row *row, uint64_t base_ns) {
   const ppi_launch_shape *shape = &row->from->shape;
   const ppi_histogram *times = row->merged.n ? &row->merged : &row->from->times;
   const char *limit = ppi_occupancy_limit_name(shape->limit);
   const char *grid = three(view, shape->grid);
   const char *block = three(view, shape->block);
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!grid || !block || !cells) return false;
   PPI_VIEW_PUT(COLUMNS, cells);
-  return true;
 }
 
 // The time of all kernels, with or without a launch shape.
@@ -113,16 +111,15 @@ static uint64_t kernel_time(const ppi_figures *figures) {
   return sum_ns;
 }
 
-static pprof_status build_launches(const ppi_figures *figures,
-                                   const ppi_report_options *options,
-                                   ppi_view *out) {
+static void build_launches(const ppi_figures *figures,
+                           const ppi_report_options *options, ppi_view *out) {
   launch_rows rows = {0};
   size_t most = options->top > 0 ? (size_t)options->top : SIZE_MAX;
   if (!figures->num_shapes) out->reason = "no kernel says how it was launched";
-  if (out->reason) return PPROF_STATUS_OK;
-  bool added = gather(out, figures, options, &rows);
-  for (size_t i = 0; i < rows.num && i < most && added; i++)
-    added = add_row(out, &rows.items[i], kernel_time(figures));
+  if (out->reason) return;
+  out->note.failed |= !gather(out, figures, options, &rows);
+  for (size_t i = 0; i < rows.num && i < most; i++)
+    add_row(out, &rows.items[i], kernel_time(figures));
   for (size_t i = 0; i < rows.num; i++)
     ppi_histogram_clear(&rows.items[i].merged);
   ppi_free(rows.items);
@@ -131,7 +128,6 @@ static pprof_status build_launches(const ppi_figures *figures,
       "Occupancy: of a multiprocessor's warps those that such launches can "
       "fill, in theory, and what keeps\nthe next block out. Registers are of a "
       "thread, shared memory is of a block. Ratio: of all kernels.\n");
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 PPI_VIEW(launches, "Launch Summary", .has_quantiles = true, .named_only = true,

@@ -30,23 +30,20 @@ static int64_t increased(const ppi_report_memory *memory) {
 PPI_VIEW_TABLE(memory, COLUMNS);
 
 // Only totals have a peak.
-static bool add_row(ppi_view *view, const ppi_report_memory *from,
+static void add_row(ppi_view *view, const ppi_report_memory *from,
                     const char *name, const uint64_t *peak) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (cells) PPI_VIEW_PUT(COLUMNS, cells);
-  return cells != NULL;
+  PPI_VIEW_PUT(COLUMNS, cells);
 }
 
 // The totals of a place, which its table has above the headings.
-static bool add_totals(ppi_view *view, const ppi_report_place *place,
+static void add_totals(ppi_view *view, const ppi_report_place *place,
                        const ppi_report_memory *totals) {
   const uint64_t *peak = &place->peak_bytes[totals->is_reserved];
-  if (!add_row(view, totals, NULL, peak)) return false;
-  const char *line =
+  add_row(view, totals, NULL, peak);
+  ppi_view_last_row(view)->line =
       ppi_view_text(view, "Peak %s Memory: %llu",
                     type_names[totals->is_reserved], (unsigned long long)*peak);
-  ppi_view_last_row(view)->line = line;
-  return line != NULL;
 }
 
 // The rows of one type in one place.
@@ -67,13 +64,13 @@ static bool rank(const void *item, ppi_ranked *out) {
   return is_of(from, out->of);
 }
 
-static bool put(ppi_view *view, const void *item, const void *of) {
+static void put(ppi_view *view, const void *item, const void *of) {
   const ppi_report_memory *from = item;
   (void)of;
-  return add_row(view, from, from->name[0] ? from->name : "<none>", NULL);
+  add_row(view, from, from->name[0] ? from->name : "<none>", NULL);
 }
 
-static bool add_type(ppi_view *view, const ppi_figures *figures, long top,
+static void add_type(ppi_view *view, const ppi_figures *figures, long top,
                      const memory_type *type) {
   ppi_report_memory totals = {.place = type->place->name,
                               .is_reserved = type->is_reserved};
@@ -94,31 +91,27 @@ static bool add_type(ppi_view *view, const ppi_figures *figures, long top,
                                 .put = put,
                                 .of = type,
                                 .top = top};
-  return !any || (add_totals(view, type->place, &totals) &&
-                  ppi_view_put_sorted(view, &rows) == PPROF_STATUS_OK);
+  if (!any) return;
+  add_totals(view, type->place, &totals);
+  ppi_view_put_sorted(view, &rows);
 }
 
-static bool add_place(ppi_view *view, const ppi_figures *figures, long top,
+static void add_place(ppi_view *view, const ppi_figures *figures, long top,
                       const ppi_report_place *place) {
   size_t first = view->num_rows;
   const char *title =
       ppi_view_text(view, "Memory Summary - Place(%s)", place->name);
-  bool added = title &&
-               add_type(view, figures, top, &(memory_type){place, false}) &&
-               add_type(view, figures, top, &(memory_type){place, true});
-  if (added && view->num_rows > first) view->rows[first].title = title;
-  return added;
+  add_type(view, figures, top, &(memory_type){place, false});
+  add_type(view, figures, top, &(memory_type){place, true});
+  if (view->num_rows > first) view->rows[first].title = title;
 }
 
-static pprof_status build_memory(const ppi_figures *figures,
-                                 const ppi_report_options *options,
-                                 ppi_view *out) {
-  bool added = true;
-  for (size_t i = 0; i < figures->num_places && added; i++)
-    added = add_place(out, figures, options->top, &figures->places[i]);
+static void build_memory(const ppi_figures *figures,
+                         const ppi_report_options *options, ppi_view *out) {
+  for (size_t i = 0; i < figures->num_places; i++)
+    add_place(out, figures, options->top, &figures->places[i]);
   if (!out->num_rows)
     out->reason = "no memory events: no counters of category Memory";
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 PPI_VIEW(memory, "Memory Summary", .end = PPI_TABLE_END_NONE,

@@ -40,16 +40,14 @@ static bool rank(const void *item, ppi_ranked *out) {
   return name->messages.num > 0;
 }
 
-static bool put(ppi_view *view, const void *item, const void *of) {
+static void put(ppi_view *view, const void *item, const void *of) {
   const ppi_report_name *name = item;
   (void)of;
   for (size_t i = 0; i < name->messages.num; i++) {
     const ppi_message_row *from = &name->messages.rows[i];
     ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-    if (!cells) return false;
     PPI_VIEW_PUT(COLUMNS, cells);
   }
-  return true;
 }
 
 static void put_note(ppi_view *view, bool by_power) {
@@ -66,9 +64,8 @@ static void put_note(ppi_view *view, bool by_power) {
                     PPI_MESSAGES_EXACT);
 }
 
-static pprof_status build_messages(const ppi_figures *figures,
-                                   const ppi_report_options *options,
-                                   ppi_view *out) {
+static void build_messages(const ppi_figures *figures,
+                           const ppi_report_options *options, ppi_view *out) {
   const ppi_view_source names = {.items = figures->names,
                                  .num = figures->num_names,
                                  .size = sizeof *figures->names,
@@ -77,12 +74,11 @@ static pprof_status build_messages(const ppi_figures *figures,
   bool by_power = false;
   for (size_t i = 0; i < figures->num_names; i++)
     by_power |= figures->names[i].messages.by_power;
-  pprof_status status = ppi_view_put_sorted(out, &names);
+  ppi_view_put_sorted(out, &names);
   put_note(out, by_power);
   out->only_when_named = !out->num_rows;
   if (!out->num_rows && options->views)
     out->reason = "no communication states how many bytes it moves";
-  return status;
 }
 
 PPI_VIEW(messages, "Messages Summary", .build = build_messages);

@@ -18,13 +18,11 @@ static const char *const phase_names[PPI_NUM_PHASES] = {
 PPI_VIEW_TABLE(model, COLUMNS);
 PPI_VIEW_CELLS(COLUMNS);
 
-static bool add_phase(ppi_view *view, const ppi_figures *figures, int phase) {
+static void add_phase(ppi_view *view, const ppi_figures *figures, int phase) {
   const ppi_report_phase *from = &figures->phases[phase];
   size_t indent = phase == PPI_PHASE_PROFILE_STEP ? 0 : 2;
   ppi_cell *cells = ppi_view_add_row(view, 0, indent);
-  if (!cells) return false;
   PPI_VIEW_PUT(COLUMNS, cells);
-  return true;
 }
 
 static ppi_cell signed_time(int64_t ns) {
@@ -34,14 +32,13 @@ static ppi_cell signed_time(int64_t ns) {
 // The rest of the base without the phases. Parallel threads can use more than
 // the base: the rest is then below zero, and the note gives the reason.
 // Unsigned sums wrap, so that no garbage overflows.
-static bool add_others(ppi_view *view, const ppi_figures *figures) {
+static void add_others(ppi_view *view, const ppi_figures *figures) {
   uint64_t host_ns = figures->base_ns, device_ns = figures->model_device_ns;
   for (int i = PPI_PHASE_PROFILE_STEP + 1; i < PPI_NUM_PHASES; i++) {
     host_ns -= figures->phases[i].host.sum;
     device_ns -= figures->phases[i].device.sum;
   }
   ppi_cell *cells = ppi_view_add_row(view, 0, 2);
-  if (!cells) return false;
   cells[CELL_name] = ppi_cell_text("Others");
   cells[CELL_cpu_total] = signed_time((int64_t)host_ns);
   cells[CELL_cpu_ratio] = ppi_cell_ratio((int64_t)host_ns, figures->base_ns);
@@ -53,7 +50,6 @@ static bool add_others(ppi_view *view, const ppi_figures *figures) {
                   "Others is below zero: phases overlap, on several threads or "
                   "as async ranges, and each\n"
                   "counts in full.\n");
-  return true;
 }
 
 static void put_note(ppi_view *view, const ppi_figures *figures) {
@@ -75,22 +71,20 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
   ppi_view_note_base(view, figures);
 }
 
-static pprof_status build_model(const ppi_figures *figures,
-                                const ppi_report_options *options,
-                                ppi_view *out) {
+static void build_model(const ppi_figures *figures,
+                        const ppi_report_options *options, ppi_view *out) {
   (void)options;
   size_t present = 0;
   for (int i = 0; i < PPI_NUM_PHASES; i++) {
     if (!figures->phases[i].host.n) continue;
     present++;
-    if (!add_phase(out, figures, i)) return PPROF_STATUS_NO_MEMORY;
+    add_phase(out, figures, i);
   }
   put_note(out, figures);
-  if (!add_others(out, figures)) return PPROF_STATUS_NO_MEMORY;
+  add_others(out, figures);
   out->only_when_named = present < 2;
   if (present < 2)
     out->reason = "fewer than two kinds of phase (ProfileStep, Forward, ...)";
-  return PPROF_STATUS_OK;
 }
 
 PPI_VIEW(model, "Model Summary", .build = build_model);

@@ -160,21 +160,19 @@ static void show_key(ppi_view *view, bool has_host, ppi_sort_key key) {
   view->more_cell = self + (key - PPI_SORT_SELF);
 }
 
-pprof_status ppi_named_put(ppi_view *view, ppi_named_block *block) {
+void ppi_named_put(ppi_view *view, ppi_named_block *block) {
   ppi_sort_key key = key_for(block);
   size_t first = view->num_rows;
   size_t num = ppi_named_order(&block->list, key, block->options->top);
   show_key(view, block->has_host, key);
-  for (size_t i = 0; i < num; i++)
-    if (!block->put(view, block, &block->list.items[i]))
-      return PPROF_STATUS_NO_MEMORY;
-  if (num) view->rows[first].banner = block->banner;
-  return PPROF_STATUS_OK;
+  for (size_t i = 0; i < num && !view->note.failed; i++)
+    block->put(view, block, &block->list.items[i]);
+  if (view->num_rows > first) view->rows[first].banner = block->banner;
 }
 
-static pprof_status put_merged(ppi_view *view, const ppi_named_block *like,
-                               ppi_named_takes *takes,
-                               void (*start)(ppi_named_block *block)) {
+static void put_merged(ppi_view *view, const ppi_named_block *like,
+                       ppi_named_takes *takes,
+                       void (*start)(ppi_named_block *block)) {
   ppi_named_block block = *like;
   const ppi_figures *figures = block.figures;
   bool added = true;
@@ -186,13 +184,12 @@ static pprof_status put_merged(ppi_view *view, const ppi_named_block *like,
     added = ppi_named_add(&block.list, &named);
   }
   if (start) start(&block);
-  pprof_status status =
-      added ? ppi_named_put(view, &block) : PPROF_STATUS_NO_MEMORY;
+  view->note.failed |= !added;
+  ppi_named_put(view, &block);
   ppi_named_clear(&block.list);
-  return status;
 }
 
-static bool name_thread(ppi_view *view, ppi_named_block *block) {
+static void name_thread(ppi_view *view, ppi_named_block *block) {
   const ppi_figures *figures = block->figures;
   const char *last = figures->threads[figures->num_threads - 1].process;
   const char *process = block->process;
@@ -201,20 +198,17 @@ static bool name_thread(ppi_view *view, ppi_named_block *block) {
   const char *name = number == PPI_REPORT_LEFT_THREADS
                          ? "<left threads>"
                          : ppi_view_text(view, "%llu", number);
-  if (!name) return false;
   block->thread = ppi_view_text(view, "%s: %s", process, name);
   if (strcmp(figures->threads[0].process, last) == 0)
     block->banner = ppi_view_text(view, "Thread: %s", name);
-  else if (block->thread)
+  else
     block->banner = ppi_view_text(view, "Thread: %s", block->thread);
-  return block->thread && block->banner;
 }
 
 // Puts the thread that figures->threads[*at] belongs to, and moves on.
-static pprof_status put_thread(ppi_view *view, const ppi_named_block *like,
-                               ppi_named_takes *takes,
-                               void (*start)(ppi_named_block *block),
-                               size_t *at) {
+static void put_thread(ppi_view *view, const ppi_named_block *like,
+                       ppi_named_takes *takes,
+                       void (*start)(ppi_named_block *block), size_t *at) {
   const ppi_figures *figures = like->figures;
   const ppi_report_thread_name *first = &figures->threads[*at];
   ppi_named_block block = *like;
@@ -231,24 +225,19 @@ static pprof_status put_thread(ppi_view *view, const ppi_named_block *like,
     added = ppi_named_add(&block.list, &named);
   }
   if (start) start(&block);
-  pprof_status status = PPROF_STATUS_OK;
-  if (!added || (block.list.num && !name_thread(view, &block)))
-    status = PPROF_STATUS_NO_MEMORY;
-  if (status == PPROF_STATUS_OK) status = ppi_named_put(view, &block);
+  view->note.failed |= !added;
+  if (block.list.num) name_thread(view, &block);
+  ppi_named_put(view, &block);
   ppi_named_clear(&block.list);
-  return status;
 }
 
-pprof_status ppi_named_put_blocks(ppi_view *view, const ppi_named_block *like,
-                                  ppi_named_takes *takes,
-                                  void (*start)(ppi_named_block *block)) {
-  if (!like->figures->details.by_thread)
-    return put_merged(view, like, takes, start);
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0;
-       i < like->figures->num_threads && status == PPROF_STATUS_OK;)
-    status = put_thread(view, like, takes, start, &i);
-  return status;
+void ppi_named_put_blocks(ppi_view *view, const ppi_named_block *like,
+                          ppi_named_takes *takes,
+                          void (*start)(ppi_named_block *block)) {
+  bool by_thread = like->figures->details.by_thread;
+  if (!by_thread) put_merged(view, like, takes, start);
+  for (size_t i = 0; by_thread && i < like->figures->num_threads;)
+    put_thread(view, like, takes, start, &i);
 }
 
 bool ppi_named_is_user_defined(uint32_t category) {

@@ -75,21 +75,21 @@ typedef struct ppi_named_block {
   const char *process, *thread;  // NULL: all threads merged
   uint64_t thread_number;
   bool has_host, has_times;  // cells of the host side; self time, percentiles
-  // Adds a row. False: out of memory.
-  bool (*put)(ppi_view *view, const struct ppi_named_block *block,
+  // Adds a row.
+  void (*put)(ppi_view *view, const struct ppi_named_block *block,
               const ppi_named *named);
 } ppi_named_block;
 
 // ppi_named_put orders the block and adds its rows.
-pprof_status ppi_named_put(ppi_view *view, ppi_named_block *block);
+void ppi_named_put(ppi_view *view, ppi_named_block *block);
 
 // ppi_named_put_blocks adds all names that `takes` accepts: in one block, or in
 // one for each thread that has any. `start` (or NULL) sets the bases of a
 // block.
 typedef bool ppi_named_takes(uint32_t category, const char *name);
-pprof_status ppi_named_put_blocks(ppi_view *view, const ppi_named_block *like,
-                                  ppi_named_takes *takes,
-                                  void (*start)(ppi_named_block *block));
+void ppi_named_put_blocks(ppi_view *view, const ppi_named_block *like,
+                          ppi_named_takes *takes,
+                          void (*start)(ppi_named_block *block));
 
 // ppi_named_is_copy: the name belongs to the Memory Manipulation view.
 bool ppi_named_is_copy(uint32_t category, const char *name);

@@ -57,13 +57,12 @@ typedef struct part_group {
 #define DEVICE(each) \
   PPI_DEVICE_CELLS(each, 0, 0, 0, 0, &part->device, group->device_base)
 
-static bool put_part(ppi_view *view, const void *item, const void *of) {
+static void put_part(ppi_view *view, const void *item, const void *of) {
   const ppi_report_part *part = item;
   const part_group *group = of;
   bool is_launch = part->launch[0] != '\0';
   const char *name = is_launch ? part->launch : part->child;
   ppi_cell *cells = ppi_view_add_row(view, 0, group->indent);
-  if (!cells) return false;
   cells[CELL_name] = ppi_cell_text(name);
   cells[CELL_parent] = ppi_cell_text(group->parent);
   if (group->block->thread)
@@ -73,10 +72,8 @@ static bool put_part(ppi_view *view, const void *item, const void *of) {
   if (!is_launch) PPI_VIEW_PUT(HOST, cells + CELL_cpu_total);
   PPI_VIEW_PUT(DEVICE, cells + CELL_device_total);
   size_t width = NAME_WIDTH - group->indent;
-  const char *label =
+  ppi_view_last_row(view)->label =
       ppi_view_shorten(view, name, strlen(name), width, width - 3);
-  ppi_view_last_row(view)->label = label;
-  return label != NULL;
 }
 
 static bool rank_part(const void *item, ppi_ranked *out) {
@@ -117,19 +114,19 @@ static part_range parts_of(const ppi_named_block *block, const char *op) {
   return range;
 }
 
-static bool put_group(ppi_view *view, const part_group *group,
-                      bool (*put)(ppi_view *, const void *, const void *)) {
+static void put_group(ppi_view *view, const part_group *group,
+                      void (*put)(ppi_view *, const void *, const void *)) {
   const ppi_view_source parts = {.items = group->range.first,
                                  .num = group->range.num,
                                  .size = sizeof *group->range.first,
                                  .rank = rank_part,
                                  .put = put,
                                  .of = group};
-  return ppi_view_put_sorted(view, &parts) == PPROF_STATUS_OK;
+  ppi_view_put_sorted(view, &parts);
 }
 
 // A child, and what it launched.
-static bool put_child(ppi_view *view, const void *item, const void *of) {
+static void put_child(ppi_view *view, const void *item, const void *of) {
   const ppi_report_part *child = item;
   part_group inner = *(const part_group *)of;
   const char *parent = inner.parent;
@@ -137,11 +134,11 @@ static bool put_child(ppi_view *view, const void *item, const void *of) {
   inner.device_base = child->device.sum;
   inner.indent = 2 * INDENT;
   inner.parent = ppi_view_text(view, "%s / %s", parent, child->child);
-  return inner.parent && put_part(view, child, of) &&
-         put_group(view, &inner, put_part);
+  put_part(view, child, of);
+  put_group(view, &inner, put_part);
 }
 
-static bool put_parts(ppi_view *view, const ppi_named_block *block,
+static void put_parts(ppi_view *view, const ppi_named_block *block,
                       const ppi_named *named) {
   part_group group = {.block = block,
                       .range = parts_of(block, named->name),
@@ -149,32 +146,28 @@ static bool put_parts(ppi_view *view, const ppi_named_block *block,
                       .host_base = named->host.sum,
                       .device_base = named->device.sum,
                       .indent = INDENT};
-  if (!put_group(view, &group, put_child)) return false;
+  put_group(view, &group, put_child);
   group.child = "";
-  return put_group(view, &group, put_part);
+  put_group(view, &group, put_part);
 }
 
-static bool put_operator(ppi_view *view, const ppi_named_block *block,
+static void put_operator(ppi_view *view, const ppi_named_block *block,
                          const ppi_named *named) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   PPI_VIEW_PUT(OPERATOR, cells);
-  if (!block->figures->details.operator_parts) return true;
-  return put_parts(view, block, named);
+  if (block->figures->details.operator_parts) put_parts(view, block, named);
 }
 
-static pprof_status build_operator(const ppi_figures *figures,
-                                   const ppi_report_options *options,
-                                   ppi_view *out) {
+static void build_operator(const ppi_figures *figures,
+                           const ppi_report_options *options, ppi_view *out) {
   const ppi_named_block block = {.figures = figures,
                                  .options = options,
                                  .order = PPI_SORT_HOST_TOTAL,
                                  .has_host = true,
                                  .has_times = true,
                                  .put = put_operator};
-  pprof_status status = ppi_named_put_blocks(out, &block, takes, sum_bases);
+  ppi_named_put_blocks(out, &block, takes, sum_bases);
   if (!out->num_rows) out->reason = "no ranges of category Operator";
-  return status;
 }
 
 PPI_VIEW(operator, "Operator Summary", .has_quantiles = true,
@@ -205,16 +198,13 @@ static size_t without_arguments(const char *name) {
   return len;
 }
 
-static bool put_kernel(ppi_view *view, const ppi_named_block *block,
+static void put_kernel(ppi_view *view, const ppi_named_block *block,
                        const ppi_named *named) {
-  const char *label =
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+  PPI_VIEW_PUT(KERNEL, cells);
+  ppi_view_last_row(view)->label =
       ppi_view_shorten(view, named->name, without_arguments(named->name),
                        KERNEL_WIDTH, KERNEL_WIDTH - 3);
-  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells || !label) return false;
-  PPI_VIEW_PUT(KERNEL, cells);
-  ppi_view_last_row(view)->label = label;
-  return true;
 }
 
 // The reason for a report without kernels.
@@ -226,9 +216,8 @@ static const char *why_none(const ppi_figures *figures) {
   return "no kernel records: nothing was recorded on a device";
 }
 
-static pprof_status build_kernel(const ppi_figures *figures,
-                                 const ppi_report_options *options,
-                                 ppi_view *out) {
+static void build_kernel(const ppi_figures *figures,
+                         const ppi_report_options *options, ppi_view *out) {
   ppi_named_block block = {.figures = figures,
                            .options = options,
                            .order = PPI_SORT_DEVICE_TOTAL,
@@ -242,11 +231,10 @@ static pprof_status build_kernel(const ppi_figures *figures,
     block.device_base += named.device.sum;
     added = ppi_named_add(&block.list, &named);
   }
-  pprof_status status =
-      added ? ppi_named_put(out, &block) : PPROF_STATUS_NO_MEMORY;
+  out->note.failed |= !added;
+  ppi_named_put(out, &block);
   ppi_named_clear(&block.list);
   if (!out->num_rows) out->reason = why_none(figures);
-  return status;
 }
 
 PPI_VIEW(kernel, "Kernel Summary", .has_quantiles = true,
@@ -265,16 +253,14 @@ PPI_VIEW(kernel, "Kernel Summary", .has_quantiles = true,
 PPI_VIEW_TABLE(memory_manipulation, COPY);
 
 // The rows of devices have no cells of the host side.
-static bool put_copy(ppi_view *view, const ppi_named_block *block,
+static void put_copy(ppi_view *view, const ppi_named_block *block,
                      const ppi_named *named) {
   enum { HOST = 3, DEVICE = 8, SELF = 13, END = 18 };
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   PPI_VIEW_PUT(COPY, cells);
-  if (block->has_host) return true;
+  if (block->has_host) return;
   memset(cells + HOST, 0, (DEVICE - HOST) * sizeof *cells);
   memset(cells + SELF, 0, (END - SELF) * sizeof *cells);
-  return true;
 }
 
 static bool is_copy_category(uint32_t category) {
@@ -295,22 +281,20 @@ static bool add_device(ppi_named_list *list, const ppi_report_name *name) {
   return ppi_named_add(list, &named);
 }
 
-static pprof_status put(ppi_view *view, ppi_named_block *block,
-                        bool (*add)(ppi_named_list *,
-                                    const ppi_report_name *)) {
+static void put(ppi_view *view, ppi_named_block *block,
+                bool (*add)(ppi_named_list *, const ppi_report_name *)) {
   const ppi_figures *figures = block->figures;
   bool added = true;
   for (size_t i = 0; i < figures->num_names && added; i++)
     added = add(&block->list, &figures->names[i]);
-  pprof_status status =
-      added ? ppi_named_put(view, block) : PPROF_STATUS_NO_MEMORY;
+  view->note.failed |= !added;
+  ppi_named_put(view, block);
   ppi_named_clear(&block->list);
-  return status;
 }
 
-static pprof_status build_memory_manipulation(const ppi_figures *figures,
-                                              const ppi_report_options *options,
-                                              ppi_view *out) {
+static void build_memory_manipulation(const ppi_figures *figures,
+                                      const ppi_report_options *options,
+                                      ppi_view *out) {
   ppi_named_block host = {.figures = figures,
                           .options = options,
                           .order = PPI_SORT_HOST_TOTAL,
@@ -323,13 +307,12 @@ static pprof_status build_memory_manipulation(const ppi_figures *figures,
   device.has_host = device.has_times = false;
   device.order = PPI_SORT_DEVICE_TOTAL;
   device.banner = "Device records";
-  pprof_status status = put(out, &host, add_host);
-  if (status == PPROF_STATUS_OK) status = put(out, &device, add_device);
+  put(out, &host, add_host);
+  put(out, &device, add_device);
   if (!out->num_rows)
     out->reason =
         "no range named memcpy, memorycopy or memset, and no records of "
         "copies";
-  return status;
 }
 
 PPI_VIEW(memory_manipulation, "Memory Manipulation Summary",
@@ -349,11 +332,10 @@ PPI_VIEW(memory_manipulation, "Memory Manipulation Summary",
 // clang-format on
 PPI_VIEW_TABLE(userdefined, USERDEFINED);
 
-static bool put_userdefined(ppi_view *view, const ppi_named_block *block,
+static void put_userdefined(ppi_view *view, const ppi_named_block *block,
                             const ppi_named *named) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (cells) PPI_VIEW_PUT(USERDEFINED, cells);
-  return cells != NULL;
+  PPI_VIEW_PUT(USERDEFINED, cells);
 }
 
 static bool userdefined_takes(uint32_t category, const char *name) {
@@ -361,9 +343,9 @@ static bool userdefined_takes(uint32_t category, const char *name) {
          !ppi_named_is_copy(category, name);
 }
 
-static pprof_status build_userdefined(const ppi_figures *figures,
-                                      const ppi_report_options *options,
-                                      ppi_view *out) {
+static void build_userdefined(const ppi_figures *figures,
+                              const ppi_report_options *options,
+                              ppi_view *out) {
   const ppi_named_block block = {.figures = figures,
                                  .options = options,
                                  .order = PPI_SORT_HOST_TOTAL,
@@ -372,11 +354,9 @@ static pprof_status build_userdefined(const ppi_figures *figures,
                                  .put = put_userdefined,
                                  .host_base = figures->base_ns,
                                  .device_base = figures->general_device_ns};
-  pprof_status status =
-      ppi_named_put_blocks(out, &block, userdefined_takes, NULL);
+  ppi_named_put_blocks(out, &block, userdefined_takes, NULL);
   if (!out->num_rows)
     out->reason = "no ranges of category UserDefined or PythonUserDefined";
-  return status;
 }
 
 PPI_VIEW(userdefined, "UserDefined Summary", .has_quantiles = true,

@@ -212,10 +212,10 @@ TABLE(nvtx_kern_sum, NVTX_KERN_SUM)
 // ---- rows ----
 
 // Only nvtx_sum has a choice of keys.
-static bool put_rows(ppi_view *view, gpu_rows *rows, fill_fn *fill,
+static void put_rows(ppi_view *view, gpu_rows *rows, fill_fn *fill,
                      const ppi_report_options *options) {
   uint64_t base_ns = 0;
-  bool added = merge_alike(rows);
+  view->note.failed |= !merge_alike(rows);
   ppi_sort_key key =
       fill == nvtx_sum_fill ? ppi_sort_key_of(options) : PPI_SORT_NONE;
   size_t most_rows = options->top > 0 ? (size_t)options->top : SIZE_MAX;
@@ -224,15 +224,11 @@ static bool put_rows(ppi_view *view, gpu_rows *rows, fill_fn *fill,
     rows->items[i].key =
         ppi_cell_key(key, &rows->items[i].times, times_of(&rows->items[i]));
   }
-  if (added && rows->num > 1)
+  if (rows->num > 1)
     qsort(rows->items, rows->num, sizeof *rows->items,
           key == PPI_SORT_HOST_MIN ? compare_least : compare_most);
-  for (size_t i = 0; i < rows->num && i < most_rows && added; i++) {
-    ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-    added = cells != NULL;
-    if (cells) fill(cells, &rows->items[i], base_ns);
-  }
-  return added;
+  for (size_t i = 0; i < rows->num && i < most_rows; i++)
+    fill(ppi_view_add_row(view, 0, 0), &rows->items[i], base_ns);
 }
 
 typedef bool is_fn(uint32_t category);
@@ -310,7 +306,7 @@ static bool gather_shapes(const ppi_figures *figures, ppi_view *view,
                          .block = three(view, from->shape.block),
                          .times = from->spread,
                          .histogram = &from->times};
-    added = row.grid && row.block && add_gpu_row(rows, &row);
+    added = add_gpu_row(rows, &row);
   }
   return added;
 }
@@ -384,20 +380,19 @@ static bool gather_range_kernels(const ppi_figures *figures, ppi_view *view,
   return added;
 }
 
-static pprof_status build_nsys(const ppi_figures *figures,
-                               const ppi_report_options *options,
-                               ppi_view *out) {
+static void build_nsys(const ppi_figures *figures,
+                       const ppi_report_options *options, ppi_view *out) {
   const nsys_table *table = out->kind->own;
   gpu_rows rows = {0};
   bool added = table->gather ? table->gather(figures, out, &rows)
                              : gather_names(figures, table, &rows);
-  added = added && put_rows(out, &rows, table->fill, options);
+  out->note.failed |= !added;
+  if (added) put_rows(out, &rows, table->fill, options);
   for (size_t i = 0; i < rows.num; i++)
     ppi_histogram_clear(&rows.items[i].merged);
   ppi_free(rows.items);
   if (!out->num_rows && !out->kind->only_with_rows)
     out->reason = "no host ranges";
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 // ---- as a text ----

@@ -27,35 +27,32 @@ static bool rank(const void *item, ppi_ranked *out) {
   return true;
 }
 
-static bool put(ppi_view *view, const void *item, const void *of) {
+static void put(ppi_view *view, const void *item, const void *of) {
   const ppi_report_name *name = item;
   (void)of;
   for (size_t i = 0; i < PPROF_MOST_NUMBERS; i++) {
     const ppi_number_sums *from = &name->numbers.at[i];
-    ppi_cell *cells = from->n ? ppi_view_add_row(view, 0, 0) : NULL;
-    if (cells) PPI_VIEW_PUT(NUMBERS, cells);
-    if (!cells && from->n) return false;
+    if (!from->n) continue;
+    ppi_cell *cells = ppi_view_add_row(view, 0, 0);
+    PPI_VIEW_PUT(NUMBERS, cells);
   }
-  return true;
 }
 
-static pprof_status build_numbers(const ppi_figures *figures,
-                                  const ppi_report_options *options,
-                                  ppi_view *out) {
+static void build_numbers(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
   (void)options;
   const ppi_view_source names = {.items = figures->names,
                                  .num = figures->num_names,
                                  .size = sizeof *figures->names,
                                  .rank = rank,
                                  .put = put};
-  pprof_status status = ppi_view_put_sorted(out, &names);
+  ppi_view_put_sorted(out, &names);
   if (!out->num_rows)
     out->reason = "no name with numbers folded; see docs/nvtx.md";
   else
     ppi_page_text(&out->note,
                   "The first four numbers in names that folded, by their "
                   "places. Each number of a list has a place.\n");
-  return status;
 }
 
 PPI_VIEW(numbers, "Numbers Summary", .only_with_rows = true,
@@ -81,15 +78,14 @@ PPI_VIEW(numbers, "Numbers Summary", .only_with_rows = true,
 // clang-format on
 PPI_VIEW_TABLE(counters, COUNTERS);
 
-static bool add_counter(ppi_view *view, const ppi_report_work *work,
+static void add_counter(ppi_view *view, const ppi_report_work *work,
                         const ppi_gauge *gauge) {
-  ppi_cell *cells = gauge->n ? ppi_view_add_row(view, 0, 0) : NULL;
-  if (!cells) return gauge->n == 0;
+  if (!gauge->n) return;
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   bool has_longest = gauge->span_ns && gauge->longest_ns;
   double avg = gauge->span_ns ? gauge->area / (double)gauge->span_ns
                               : gauge->sum / (double)gauge->n;
   PPI_VIEW_PUT(COUNTERS, cells);
-  return true;
 }
 
 // The values of one counter stand together, for each run and thread.
@@ -105,19 +101,17 @@ static size_t sum_counter(const ppi_figures *figures, size_t first,
 }
 
 // The program's counters come before the machine's.
-static pprof_status build_counters(const ppi_figures *figures,
-                                   const ppi_report_options *options,
-                                   ppi_view *out) {
+static void build_counters(const ppi_figures *figures,
+                           const ppi_report_options *options, ppi_view *out) {
   (void)options;
-  bool added = true;
   for (int is_machine = 0; is_machine < 2; is_machine++)
-    for (size_t i = 0, next; i < figures->num_work && added; i = next) {
+    for (size_t i = 0, next; i < figures->num_work; i = next) {
       const ppi_report_work *work = &figures->work[i];
       ppi_gauge gauge = {0};
       next = sum_counter(figures, i, &gauge);
       bool is_of = (strcmp(work->category_name, PPI_CATEGORY_MACHINE) == 0) ==
                    is_machine;
-      added = !is_of || add_counter(out, work, &gauge);
+      if (is_of) add_counter(out, work, &gauge);
     }
   if (out->num_rows)
     ppi_page_text(&out->note,
@@ -127,7 +121,6 @@ static pprof_status build_counters(const ppi_figures *figures,
                   "from the start of the run.\n");
   else
     out->reason = "no counter was recorded; see docs/markers.md";
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 PPI_VIEW(counters, "Counters Summary", .only_with_rows = true,

@@ -34,26 +34,24 @@ static bool rank_device(const void *item, ppi_ranked *out) {
 
 // As Paddle has it, the first row of the host part stands out, and all others
 // are indented under it.
-static bool put_row(ppi_view *view, const ppi_report_category *from,
+static void put_row(ppi_view *view, const ppi_report_category *from,
                     bool on_device, const uint64_t *base_ns) {
   size_t indent = view->num_rows || on_device ? 2 : 0;
   uint64_t ns = on_device ? from->device_ns : from->host_ns;
   ppi_cell *cells = ppi_view_add_row(view, on_device, indent);
-  if (cells) PPI_VIEW_PUT(COLUMNS, cells);
-  return cells != NULL;
+  PPI_VIEW_PUT(COLUMNS, cells);
 }
 
-static bool put_host(ppi_view *view, const void *item, const void *base_ns) {
-  return put_row(view, item, false, base_ns);
+static void put_host(ppi_view *view, const void *item, const void *base_ns) {
+  put_row(view, item, false, base_ns);
 }
 
-static bool put_device(ppi_view *view, const void *item, const void *base_ns) {
-  return put_row(view, item, true, base_ns);
+static void put_device(ppi_view *view, const void *item, const void *base_ns) {
+  put_row(view, item, true, base_ns);
 }
 
-static pprof_status build_overview(const ppi_figures *figures,
-                                   const ppi_report_options *options,
-                                   ppi_view *out) {
+static void build_overview(const ppi_figures *figures,
+                           const ppi_report_options *options, ppi_view *out) {
   (void)options;
   ppi_view_source part = {.items = figures->categories,
                           .num = figures->num_categories,
@@ -61,10 +59,10 @@ static pprof_status build_overview(const ppi_figures *figures,
                           .rank = rank_host,
                           .put = put_host,
                           .of = &figures->base_ns};
-  pprof_status status = ppi_view_put_sorted(out, &part);
+  ppi_view_put_sorted(out, &part);
   part.rank = rank_device;
   part.put = put_device;
-  if (status == PPROF_STATUS_OK) status = ppi_view_put_sorted(out, &part);
+  ppi_view_put_sorted(out, &part);
   if (!out->num_rows) out->reason = "no ranges";
   ppi_page_text(
       &out->note,
@@ -75,7 +73,6 @@ static pprof_status build_overview(const ppi_figures *figures,
       "CPU Time is wall time: a thread may have waited in it. GPU Time is that "
       "of any device.\n");
   ppi_view_note_base(out, figures);
-  return status;
 }
 
 PPI_VIEW(overview, "Overview Summary", .second_headings = device_headings,

@@ -24,18 +24,16 @@ static ppi_cell as_number(ppi_cell time) {
   return time;
 }
 
-static bool add_cost(ppi_view *view, const char *name,
+static void add_cost(ppi_view *view, const char *name,
                      const ppi_spread *spread) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   cells[CELL_name] = ppi_cell_text(name);
   cells[CELL_unit] = ppi_cell_text("ns");
   cells[CELL_calls] = ppi_cell_count(ppi_spread_calls(spread));
-  if (!spread->n) return true;
+  if (!spread->n) return;
   cells[CELL_avg] = as_number(ppi_cell_average(spread));
   cells[CELL_max] = as_number(ppi_cell_most(spread));
   cells[CELL_min] = as_number(ppi_cell_least(spread));
-  return true;
 }
 
 static ppi_cell a_second(double items, uint64_t ns) {
@@ -43,11 +41,10 @@ static ppi_cell a_second(double items, uint64_t ns) {
 }
 
 // Items a second where every step states its items, else steps a second.
-static bool add_speed(ppi_view *view, const ppi_report_perf *perf) {
+static void add_speed(ppi_view *view, const ppi_report_perf *perf) {
   bool has_items = perf->num_stated == perf->batch.n;
   double items = (double)perf->items / PPI_PERF_ITEM;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   cells[CELL_name] = ppi_cell_text("ips");
   cells[CELL_unit] = ppi_cell_text(has_items ? "samples/s" : "steps/s");
   cells[CELL_calls] = ppi_cell_count(perf->batch.n);
@@ -57,19 +54,16 @@ static bool add_speed(ppi_view *view, const ppi_report_perf *perf) {
                               : a_second(1, perf->batch.min);
   cells[CELL_min] = has_items ? ppi_cell_decimal(perf->speed_min)
                               : a_second(1, perf->batch.max);
-  return true;
 }
 
-static bool add_ratio(ppi_view *view, const ppi_report_perf *perf) {
+static void add_ratio(ppi_view *view, const ppi_report_perf *perf) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   cells[CELL_name] = ppi_cell_text("reader_ratio");
   cells[CELL_unit] = ppi_cell_text("%");
   cells[CELL_calls] = ppi_cell_count(ppi_spread_calls(&perf->reader));
   if (perf->reader.n)
     cells[CELL_avg] =
         ppi_cell_ratio((int64_t)perf->reader.sum, perf->batch.sum);
-  return true;
 }
 
 // The steps and the windows are not the same time.
@@ -88,9 +82,8 @@ static void put_note(ppi_view *view, const ppi_figures *figures,
                   ppi_time_unit_name(options->time_unit));
 }
 
-static pprof_status build_perf(const ppi_figures *figures,
-                               const ppi_report_options *options,
-                               ppi_view *out) {
+static void build_perf(const ppi_figures *figures,
+                       const ppi_report_options *options, ppi_view *out) {
   const ppi_report_perf *perf = &figures->perf;
   if (!perf->batch.n) {
     out->reason = "no whole steps: the program marked none";
@@ -98,13 +91,13 @@ static pprof_status build_perf(const ppi_figures *figures,
       out->reason = ppi_view_text(
           out, "%llu whole steps: the first %d of a run are its warm-up",
           (unsigned long long)perf->num_steps, PPI_PERF_WARM_UP);
-    return out->reason ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+    return;
   }
-  bool added = add_cost(out, "reader_cost", &perf->reader) &&
-               add_cost(out, "batch_cost", &perf->batch) &&
-               add_speed(out, perf) && add_ratio(out, perf);
+  add_cost(out, "reader_cost", &perf->reader);
+  add_cost(out, "batch_cost", &perf->batch);
+  add_speed(out, perf);
+  add_ratio(out, perf);
   put_note(out, figures, options);
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 // Centred as Paddle has it: an odd blank goes to the left.

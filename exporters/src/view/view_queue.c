@@ -43,17 +43,15 @@ static bool rank(const void *item, ppi_ranked *out) {
   return true;
 }
 
-static bool put(ppi_view *view, const void *item, const void *of) {
+static void put(ppi_view *view, const void *item, const void *of) {
   const ppi_report_queue *from = item;
   const ppi_queue *queue = &from->sums;
   (void)of;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   PPI_VIEW_PUT(COLUMNS, cells);
   if (!queue->delay.n)
     memset(cells + CELL_device_total, 0,
            (NUM_COLUMNS - CELL_device_total) * sizeof *cells);
-  return true;
 }
 
 static void put_note(ppi_view *view) {
@@ -68,21 +66,19 @@ static void put_note(ppi_view *view) {
       "might find zero.\n");
 }
 
-static pprof_status build_queue(const ppi_figures *figures,
-                                const ppi_report_options *options,
-                                ppi_view *out) {
+static void build_queue(const ppi_figures *figures,
+                        const ppi_report_options *options, ppi_view *out) {
   const ppi_view_source queues = {.items = figures->queues,
                                   .num = figures->num_queues,
                                   .size = sizeof *figures->queues,
                                   .rank = rank,
                                   .put = put};
-  pprof_status status = ppi_view_put_sorted(out, &queues);
+  ppi_view_put_sorted(out, &queues);
   put_note(out);
   out->only_when_named = true;
   for (size_t i = 0; i < figures->num_queues; i++)
     if (figures->queues[i].sums.delay.n) out->only_when_named = false;
   if (!out->num_rows && options->views) out->reason = "no device ranges";
-  return status;
 }
 
 PPI_VIEW(queue, "Queue Summary", .has_quantiles = true, .build = build_queue);

@@ -125,16 +125,15 @@ static bool take_request(lines *all, size_t at, const request *from) {
   return true;
 }
 
-static pprof_status gather(lines *all) {
+static bool gather(lines *all) {
   request *list;
-  pprof_status status =
-      ppi_steady_requests(all->figures, &list, &all->num_rows, &all->num_cold);
-  bool done = status == PPROF_STATUS_OK;
+  bool done = ppi_steady_requests(all->figures, &list, &all->num_rows,
+                                  &all->num_cold) == PPROF_STATUS_OK;
   if (done && all->num_rows) choose_groups(all);
   for (size_t i = 0; i < all->num_rows && done; i++)
     done = take_request(all, i, &list[i]);
   ppi_free(list);
-  return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
+  return done;
 }
 
 // ---- rows ----
@@ -206,41 +205,35 @@ PPI_VIEW_TABLE(requests, LINE);
 PPI_VIEW_CELLS(LINE);
 
 // All lines of requests, or a stage's.
-static bool add_line(ppi_view *view, const lines *all, const line *from) {
+static void add_line(ppi_view *view, const lines *all, const line *from) {
   bool is_stage = from != &all->all;
   const char *flag = is_stage ? flag_of(all, from) : NULL;
   double more_ns = more(&from->own), whole_ns = more(&all->all.own);
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   ppi_sort_numbers(from->times_ns, from->num_times);
   PPI_VIEW_PUT(LINE, cells);
-  return true;
 }
 
-static bool add_rest(ppi_view *view, const lines *all, const char *name,
+static void add_rest(ppi_view *view, const lines *all, const char *name,
                      double more_ns) {
-  ppi_cell *cells = name ? ppi_view_add_row(view, 0, 0) : NULL;
-  if (!cells) return false;
+  ppi_cell *cells = ppi_view_add_row(view, 0, 0);
   cells[CELL_name] = ppi_cell_text(name);
   double whole_ns = more(&all->all.own);
   PPI_VIEW_PUT(TAIL, cells + CELL_tail);
-  return true;
 }
 
 // Gaps below a thousandth of the total are merged.
-static bool add_hops(ppi_view *view, lines *all) {
+static void add_hops(ppi_view *view, lines *all) {
   uint64_t least_ns = total(&all->all) / 1000;
-  bool added = true;
-  for (size_t i = 0; i < all->num_stages && added; i++) {
+  for (size_t i = 0; i < all->num_stages; i++) {
     const line *stage = &all->stages[i];
     double more_ns = more(&stage->hop);
     if (stage->hop_ns > least_ns)
-      added = add_rest(
-          view, all, ppi_view_text(view, "(before %s)", stage->name), more_ns);
+      add_rest(view, all, ppi_view_text(view, "(before %s)", stage->name),
+               more_ns);
     else
       all->rest.slow_ns += more_ns;
   }
-  return added;
 }
 
 static int compare_totals(const void *left, const void *right) {
@@ -251,19 +244,18 @@ static int compare_totals(const void *left, const void *right) {
   return order ? order : strcmp(a->category_name, b->category_name);
 }
 
-static bool add_rows(ppi_view *view, lines *all,
+static void add_rows(ppi_view *view, lines *all,
                      const ppi_report_options *options) {
   if (all->num_stages > 1)
     qsort(all->stages, all->num_stages, sizeof *all->stages, compare_totals);
-  bool added = add_line(view, all, &all->all);
+  add_line(view, all, &all->all);
   size_t num = all->num_stages;
   if (options->top > 0) num = PPI_MIN(num, (size_t)options->top);
-  for (size_t i = 0; i < num && added; i++)
-    added = add_line(view, all, &all->stages[i]);
-  return added && add_hops(view, all) &&
-         add_rest(view, all, "(contention)", more(&all->contended)) &&
-         add_rest(view, all, "(queue)", more(&all->queue)) &&
-         add_rest(view, all, "(in no stage)", more(&all->rest));
+  for (size_t i = 0; i < num; i++) add_line(view, all, &all->stages[i]);
+  add_hops(view, all);
+  add_rest(view, all, "(contention)", more(&all->contended));
+  add_rest(view, all, "(queue)", more(&all->queue));
+  add_rest(view, all, "(in no stage)", more(&all->rest));
 }
 
 // ---- notes ----
@@ -334,18 +326,15 @@ static void clear_lines(lines *all) {
   ppi_free(all->all.times_ns);
 }
 
-static pprof_status build_requests(const ppi_figures *figures,
-                                   const ppi_report_options *options,
-                                   ppi_view *out) {
+static void build_requests(const ppi_figures *figures,
+                           const ppi_report_options *options, ppi_view *out) {
   if (!figures->details.requests) {
     out->reason = "the report was not asked to collect it before its run";
-    return PPROF_STATUS_OK;
+    return;
   }
   lines all = {.all.name = "(request)", .figures = figures};
-  pprof_status status = gather(&all);
-  if (status == PPROF_STATUS_OK && all.num_rows &&
-      !add_rows(out, &all, options))
-    status = PPROF_STATUS_NO_MEMORY;
+  out->note.failed |= !gather(&all);
+  if (!out->note.failed && all.num_rows) add_rows(out, &all, options);
   if (all.num_rows)
     put_note(out, &all);
   else
@@ -354,7 +343,6 @@ static pprof_status build_requests(const ppi_figures *figures,
     out->reason = all.num_cold ? "no whole request, or none after the warm-up"
                                : "no whole request: see pprof_flow";
   clear_lines(&all);
-  return status;
 }
 
 PPI_VIEW(requests, "Requests Summary", .has_quantiles = true,

@@ -142,20 +142,18 @@ static bool is_first_iteration(const ppi_serving *sums, ppi_serving_time time) {
           !sums->spreads[PPI_SERVING_ITERATION].n);
 }
 
-static bool add_row(ppi_view *view, const ppi_figures *figures,
+static void add_row(ppi_view *view, const ppi_figures *figures,
                     const ppi_report_serving *from, ppi_serving_time time) {
   const ppi_spread *spread = &from->sums.spreads[time];
   const ppi_histogram *times = &from->sums.times[time];
   bool is_whole = time == PPI_SERVING_E2E && ppi_serving_is_class(&from->sums);
-  if (!spread->n && !is_whole) return true;
+  if (!spread->n && !is_whole) return;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   PPI_VIEW_PUT(ROW, cells);
   if (is_whole) put_class(figures, &from->sums, cells);
   if (is_whole) put_slow(&from->sums, cells);
   if (is_first_iteration(&from->sums, time))
     put_iterations(figures, &from->sums.iterations, cells);
-  return true;
 }
 
 // ---- the note below the table ----
@@ -310,20 +308,16 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
                   "what --slo asks for.\n");
 }
 
-static pprof_status build_serving(const ppi_figures *figures,
-                                  const ppi_report_options *options,
-                                  ppi_view *out) {
+static void build_serving(const ppi_figures *figures,
+                          const ppi_report_options *options, ppi_view *out) {
   (void)options;
-  bool added = true;
-  for (size_t i = 0; i < figures->num_serving && added; i++)
-    for (int time = 0; time < PPI_NUM_SERVING_TIMES && added; time++)
-      added =
-          add_row(out, figures, &figures->serving[i], (ppi_serving_time)time);
+  for (size_t i = 0; i < figures->num_serving; i++)
+    for (int time = 0; time < PPI_NUM_SERVING_TIMES; time++)
+      add_row(out, figures, &figures->serving[i], (ppi_serving_time)time);
   if (!out->num_rows)
     out->reason = "no request was marked; see docs/serving.md";
   else
     put_note(out, figures);
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 PPI_VIEW(serving, "Serving Summary", .has_quantiles = true,

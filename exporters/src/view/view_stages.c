@@ -219,7 +219,7 @@ static const char *flag_of(const stage *from) {
 // clang-format on
 PPI_VIEW_TABLE(stages, COLUMNS);
 
-static bool add_stage(ppi_view *view, const ppi_figures *figures,
+static void add_stage(ppi_view *view, const ppi_figures *figures,
                       const ppi_report_options *options, const stage *from) {
   const ppi_phases *phases = from->phases;
   const ppi_spread *steady = &phases->steady;
@@ -233,8 +233,7 @@ static bool add_stage(ppi_view *view, const ppi_figures *figures,
   const char *flag = flag_of(from);
   if (!flag && mfu > 100) flag = "over peak";
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (cells) PPI_VIEW_PUT(COLUMNS, cells);
-  return cells != NULL;
+  PPI_VIEW_PUT(COLUMNS, cells);
 }
 
 static void put_note(ppi_view *view, const ppi_figures *figures) {
@@ -272,19 +271,16 @@ static size_t collect(const ppi_figures *figures,
   return options->top > 0 ? PPI_MIN(num, (size_t)options->top) : num;
 }
 
-static pprof_status put_stages(ppi_view *view, const ppi_figures *figures,
-                               const ppi_report_options *options,
-                               stage *stages) {
+static void put_stages(ppi_view *view, const ppi_figures *figures,
+                       const ppi_report_options *options, stage *stages) {
   size_t num = collect(figures, options, stages);
   for (size_t i = 0; i < num; i++)
-    if (!add_stage(view, figures, options, &stages[i]))
-      return PPROF_STATUS_NO_MEMORY;
+    add_stage(view, figures, options, &stages[i]);
   for (size_t i = 0; i < num; i++) {
     if (!stages[i].cost) continue;
     const ppi_roofline roofline = roofline_of(figures, options, &stages[i]);
     ppi_roofline_put(&view->note, stages[i].cost, &roofline);
   }
-  return PPROF_STATUS_OK;
 }
 
 pprof_status ppi_stage_rooflines(const ppi_figures *figures,
@@ -308,16 +304,14 @@ pprof_status ppi_stage_rooflines(const ppi_figures *figures,
   return PPROF_STATUS_OK;
 }
 
-static pprof_status build_stages(const ppi_figures *figures,
-                                 const ppi_report_options *options,
-                                 ppi_view *out) {
+static void build_stages(const ppi_figures *figures,
+                         const ppi_report_options *options, ppi_view *out) {
   stage *stages = ppi_alloc((figures->num_names + 1) * sizeof *stages);
-  if (!stages) return PPROF_STATUS_NO_MEMORY;
-  pprof_status status = put_stages(out, figures, options, stages);
+  out->note.failed |= !stages;
+  if (stages) put_stages(out, figures, options, stages);
   ppi_free(stages);
   put_note(out, figures);
   if (!out->num_rows) out->reason = "no ranges";
-  return status;
 }
 
 PPI_VIEW(stages, "Stages Summary", .has_quantiles = true, .named_only = true,

@@ -94,17 +94,14 @@ static size_t width_of_names(const ppi_report_options *options) {
 }
 
 // As in torch: a name of 52 characters or more is cut to 52 and gets "...".
-static bool add_row(ppi_view *view, const ppi_figures *figures,
+static void add_row(ppi_view *view, const ppi_figures *figures,
                     const ppi_named *named, const totals *sums,
                     size_t name_width) {
   bool on_host = !is_device(named), has_memory = figures->num_places > 0;
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  if (!cells) return false;
   PPI_VIEW_PUT(COLUMNS, cells);
-  const char *label = ppi_view_shorten(view, named->name, strlen(named->name),
-                                       name_width - 4, name_width - 3);
-  ppi_view_last_row(view)->label = label;
-  return label != NULL;
+  ppi_view_last_row(view)->label = ppi_view_shorten(
+      view, named->name, strlen(named->name), name_width - 4, name_width - 3);
 }
 
 // As torch chooses them: s from a second on, ms from a millisecond on, else us.
@@ -129,23 +126,20 @@ static void put_totals(ppi_page *page, const totals *sums,
   ppi_page_text(page, "\n");
 }
 
-static pprof_status build_torch(const ppi_figures *figures,
-                                const ppi_report_options *options,
-                                ppi_view *out) {
+static void build_torch(const ppi_figures *figures,
+                        const ppi_report_options *options, ppi_view *out) {
   ppi_named_list list = {0};
   totals sums = {0};
   ppi_sort_key key = ppi_sort_key_of(options);
-  bool added = gather(figures, &list, &sums);
+  out->note.failed |= !gather(figures, &list, &sums);
   size_t num =
       ppi_named_order(&list, key == PPI_SORT_NONE ? PPI_SORT_SELF : key,
                       options->top == LONG_MIN ? ROWS : options->top);
-  for (size_t i = 0; i < num && added; i++)
-    added =
-        add_row(out, figures, &list.items[i], &sums, width_of_names(options));
+  for (size_t i = 0; i < num && !out->note.failed; i++)
+    add_row(out, figures, &list.items[i], &sums, width_of_names(options));
   ppi_named_clear(&list);
   put_totals(&out->note, &sums, options);
   if (!out->num_rows) out->reason = "no ranges";
-  return added ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
 // An empty cell is zero, as in torch.

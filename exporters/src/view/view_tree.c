@@ -146,12 +146,11 @@ static const char *path_text(ppi_view *view, const ppi_figures *figures,
   return ppi_view_text(view, "%s", at);
 }
 
-static bool add_row(ppi_view *view, const tree_rows *tree,
+static void add_row(ppi_view *view, const tree_rows *tree,
                     const tree_node *node) {
   const ppi_report_path *path = node->path;
   const char *text = path_text(view, tree->figures, path);
   ppi_cell *cells = ppi_view_add_row(view, 0, node->level - 1);
-  if (!cells || !text) return false;
   cells[PPI_TREE_name] = ppi_cell_text(path->name);
   cells[PPI_TREE_path] = ppi_cell_text(text);
   cells[PPI_TREE_level] = ppi_cell_count(node->level);
@@ -162,7 +161,7 @@ static bool add_row(ppi_view *view, const tree_rows *tree,
   cells[PPI_TREE_calls] =
       ppi_cell_count(ppi_spread_calls(&path->spread) + path->num_untimed);
   // Their times are unknown.
-  if (path->num_untimed && !path->spread.n) return true;
+  if (path->num_untimed && !path->spread.n) return;
   cells[PPI_TREE_total] = ppi_cell_time(path->spread.sum);
   cells[PPI_TREE_wall_share] =
       ppi_cell_ratio((int64_t)path->wall_ns, tree->figures->wall_ns);
@@ -171,14 +170,13 @@ static bool add_row(ppi_view *view, const tree_rows *tree,
   if (path->device_ns) cells[PPI_TREE_device] = ppi_cell_time(path->device_ns);
   put_of_name(tree, path, cells);
   ppi_tree_put_use(cells, tree->figures, path);
-  if (!path->times.n) return true;
+  if (!path->times.n) return;
   cells[PPI_TREE_avg] = ppi_cell_average(&path->spread);
   cells[PPI_TREE_std] = ppi_cell_deviation(&path->spread);
   cells[PPI_TREE_p50] = ppi_cell_quantile(&path->times, 50);
   cells[PPI_TREE_max] = ppi_cell_most(&path->spread);
   if (path->times.n >= FEW)
     cells[PPI_TREE_p99] = ppi_cell_quantile(&path->times, 99);
-  return true;
 }
 
 // A path without launches that is no stage: a step that never ended, a call of
@@ -190,7 +188,7 @@ static bool is_unused(const ppi_report_path *path) {
          (is_call || !ppi_spread_calls(&path->spread));
 }
 
-static pprof_status add_rows(tree_rows *tree, ppi_view *view) {
+static void add_rows(tree_rows *tree, ppi_view *view) {
   const ppi_report_options *options = tree->options;
   bool has_top = options->top > 0 && !options->has_kernels;
   size_t most = has_top ? (size_t)options->top : SIZE_MAX;
@@ -201,18 +199,16 @@ static pprof_status add_rows(tree_rows *tree, ppi_view *view) {
     if (!node->has_match && !node->is_matched) continue;
     if (options->has_kernels && is_unused(node->path)) continue;
     if (options->depth > 0 && node->level > (size_t)options->depth) continue;
-    if (!add_row(view, tree, node)) return PPROF_STATUS_NO_MEMORY;
-    if (!options->has_kernels || node->path->on_device) continue;
-    if (ppi_tree_add_work(view, tree->figures, options, node->path,
-                          node->level + 1) != PPROF_STATUS_OK)
-      return PPROF_STATUS_NO_MEMORY;
+    add_row(view, tree, node);
+    if (options->has_kernels && !node->path->on_device)
+      ppi_tree_add_work(view, tree->figures, options, node->path,
+                        node->level + 1);
   }
-  if (!options->has_kernels || options->filter) return PPROF_STATUS_OK;
-  return ppi_tree_add_work(view, tree->figures, options, NULL, 1);
+  if (options->has_kernels && !options->filter)
+    ppi_tree_add_work(view, tree->figures, options, NULL, 1);
 }
 
-// "no name fits --filter decod; recorded: decode, embed, ...". NULL: out of
-// memory.
+// "no name fits --filter decod; recorded: decode, embed, ...".
 static const char *why_none(ppi_view *view, const ppi_figures *figures,
                             const char *filter) {
   enum { MOST = 8 };
@@ -230,32 +226,32 @@ static const char *why_none(ppi_view *view, const ppi_figures *figures,
     ppi_page_visible(&page, num < MOST ? name : "...");
     num++;
   }
-  const char *text = page.failed ? NULL : ppi_view_text(view, "%s", page.bytes);
+  view->note.failed |= page.failed;
+  const char *text = page.failed ? "" : ppi_view_text(view, "%s", page.bytes);
   ppi_page_clear(&page);
   return text;
 }
 
-static pprof_status build_tree(const ppi_figures *figures,
-                               const ppi_report_options *options,
-                               ppi_view *out) {
+static void build_tree(const ppi_figures *figures,
+                       const ppi_report_options *options, ppi_view *out) {
   size_t num = figures->num_paths, num_names = figures->num_names;
   tree_rows tree = {.figures = figures, .options = options};
   tree.nodes = ppi_alloc((num + 1) * sizeof *tree.nodes);
   tree.order = ppi_alloc((num + 1) * sizeof *tree.order);
   tree.num_paths[0] = ppi_alloc((num_names + 1) * sizeof **tree.num_paths);
   tree.num_paths[1] = ppi_alloc((num_names + 1) * sizeof **tree.num_paths);
-  pprof_status status = PPROF_STATUS_NO_MEMORY;
-  if (tree.nodes && tree.order && tree.num_paths[0] && tree.num_paths[1]) {
+  bool done =
+      tree.nodes && tree.order && tree.num_paths[0] && tree.num_paths[1];
+  out->note.failed |= !done;
+  if (done) {
     make_nodes(&tree);
-    status = add_rows(&tree, out);
+    add_rows(&tree, out);
   }
   PPI_FREE_ALL(tree.nodes, tree.order, tree.num_paths[0], tree.num_paths[1]);
-  if (!out->num_rows && options->filter && num) {
-    out->reason = why_none(out, figures, options->filter);
-    if (!out->reason) return PPROF_STATUS_NO_MEMORY;
-  } else if (!out->num_rows) {
-    out->reason = "no ranges";
-  }
+  if (!out->num_rows)
+    out->reason = options->filter && num
+                      ? why_none(out, figures, options->filter)
+                      : "no ranges";
   if (options->has_kernels) {
     ppi_page_text(
         &out->note,
@@ -264,7 +260,7 @@ static pprof_status build_tree(const ppi_figures *figures,
         "a call, or of a kernel. idle: of the time from the first to the last "
         "work of each call. because: what most of that waited for. delay: from "
         "a launch to its start, the median.");
-    return status;
+    return;
   }
   ppi_page_text(&out->note, "wall: share of the ");
   ppi_page_fitting_time(&out->note, (double)figures->wall_ns);
@@ -272,7 +268,6 @@ static pprof_status build_tree(const ppi_figures *figures,
                 " recorded, moments of several threads counted once. total, "
                 "self, device: sums over calls. self: without what is directly "
                 "inside. device: submitted inside.");
-  return status;
 }
 
 PPI_VIEW(tree, "Tree", .build = build_tree, .put_text = ppi_tree_put_text);
