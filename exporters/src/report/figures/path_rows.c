@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "report/figures/fields.h"
 
-int ppi_path_row_order(const ppi_report_path *a, const ppi_report_path *b) {
+int ppi_path_key_order(const ppi_path_key *a, const ppi_path_key *b) {
   int order = strcmp(a->name, b->name);
   if (order == 0) order = strcmp(a->category_name, b->category_name);
   return order ? order : a->on_device - b->on_device;
@@ -37,50 +37,45 @@ static char *known_text(ppi_path_texts *texts, ppi_path_texts *known,
   return known->items[at];
 }
 
-// Copies of `rows` with texts of these figures.
-static ppi_report_path *own_rows(ppi_figures *figures,
-                                 const ppi_report_path *rows, size_t num) {
-  ppi_report_path *own = ppi_alloc((num + 1) * sizeof *own);
+static bool own_texts(ppi_figures *figures, ppi_path_key *keys, size_t num) {
   ppi_path_texts *texts = &figures->path_texts, known = {0};
-  for (size_t i = 0; i < num && own; i++) {
-    own[i] = (ppi_report_path){
-        .name = known_text(texts, &known, rows[i].name),
-        .category_name = known_text(texts, &known, rows[i].category_name),
-        .level = rows[i].level,
-        .on_device = rows[i].on_device};
-    if (own[i].name && own[i].category_name) continue;
-    ppi_free(own);
-    own = NULL;
+  bool done = true;
+  for (size_t i = 0; i < num && done; i++) {
+    keys[i].name = known_text(texts, &known, keys[i].name);
+    keys[i].category_name = known_text(texts, &known, keys[i].category_name);
+    done = keys[i].name && keys[i].category_name;
   }
   ppi_map_clear(&known.numbers);
   ppi_free(known.items);
-  return own;
+  return done;
 }
 
 // Two next rows on one level have the same parent, because deeper rows go
 // first.
-static int next_of(const ppi_report_path *a, const ppi_report_path *b) {
+static int next_of(const ppi_path_key *a, const ppi_path_key *b) {
   if (a->level != b->level) return a->level > b->level ? -1 : 1;
-  return ppi_path_row_order(a, b);
+  return ppi_path_key_order(a, b);
 }
 
-typedef struct merging {
-  const ppi_report_path *left, *right;
-  size_t num_left, num_right;
-  size_t *places;  // of the right rows; NULL: unused
-} merging;
-
-static size_t merge(const merging *of, ppi_report_path *out) {
-  size_t left = 0, right = 0, num = 0;
-  while (left < of->num_left || right < of->num_right) {
-    int order = left == of->num_left ? 1
-                : right == of->num_right
-                    ? -1
-                    : next_of(&of->left[left], &of->right[right]);
-    if (order >= 0 && of->places) of->places[right] = num;
-    out[num++] = order <= 0 ? of->left[left] : of->right[right];
-    left += order <= 0;
-    right += order >= 0;
+// `out` has room for the rows of both.
+static size_t merge(const ppi_figures *left, const ppi_path_key *keys,
+                    size_t num_keys, size_t *places, ppi_report_path *out) {
+  size_t at = 0, key = 0, num = 0;
+  while (at < left->num_paths || key < num_keys) {
+    int order = 1;
+    if (at < left->num_paths) {
+      const ppi_path_key own = ppi_path_row_key(&left->paths[at]);
+      order = key == num_keys ? -1 : next_of(&own, &keys[key]);
+    }
+    if (order <= 0)
+      out[num] = left->paths[at++];
+    else
+      out[num] = (ppi_report_path){.name = keys[key].name,
+                                   .category_name = keys[key].category_name,
+                                   .level = keys[key].level,
+                                   .on_device = keys[key].on_device};
+    if (order >= 0) places[key++] = num;
+    num++;
   }
   return num;
 }
@@ -93,25 +88,18 @@ static void set_ups(ppi_report_path *rows, size_t num) {
   }
 }
 
-bool ppi_path_rows_add(ppi_figures *figures, const ppi_report_path *rows,
-                       size_t num, size_t *out_places) {
+bool ppi_path_rows_add(ppi_figures *figures, ppi_path_key *keys, size_t num,
+                       size_t *out_places) {
   if (num == 0) return true;
-  size_t capacity = figures->num_paths + num;
-  ppi_report_path *own = own_rows(figures, rows, num);
-  ppi_report_path *merged = ppi_alloc(capacity * sizeof *merged);
-  if (own && merged) {
-    const merging of = {figures->paths, own, figures->num_paths, num,
-                        out_places};
-    figures->num_paths = merge(&of, merged);
-    set_ups(merged, figures->num_paths);
-    ppi_free(figures->paths);
-    figures->paths = merged;
-  } else {
-    ppi_free(merged);
-  }
-  bool added = own && merged;
-  ppi_free(own);
-  return added;
+  size_t most = figures->num_paths + num;
+  if (!own_texts(figures, keys, num)) return false;
+  ppi_report_path *merged = ppi_realloc(NULL, most * sizeof *merged);
+  if (!merged) return false;
+  figures->num_paths = merge(figures, keys, num, out_places, merged);
+  set_ups(merged, figures->num_paths);
+  ppi_free(figures->paths);
+  figures->paths = merged;
+  return true;
 }
 
 static const ppi_field figures[] = {
@@ -128,12 +116,17 @@ bool ppi_path_row_sum(ppi_report_path *into, const ppi_report_path *from) {
 }
 
 bool ppi_path_rows_merge(ppi_figures *into, const ppi_figures *from) {
-  size_t *places = ppi_alloc((from->num_paths + 1) * sizeof *places);
-  bool done =
-      places && ppi_path_rows_add(into, from->paths, from->num_paths, places);
-  for (size_t i = 0; i < from->num_paths && done; i++)
+  size_t num = from->num_paths;
+  size_t *places = ppi_alloc((num + 1) * sizeof *places);
+  ppi_path_key *keys = ppi_alloc((num + 1) * sizeof *keys);
+  bool done = places && keys;
+  for (size_t i = 0; i < num && done; i++)
+    keys[i] = ppi_path_row_key(&from->paths[i]);
+  done = done && ppi_path_rows_add(into, keys, num, places);
+  for (size_t i = 0; i < num && done; i++)
     done = ppi_path_row_sum(&into->paths[places[i]], &from->paths[i]);
   ppi_free(places);
+  ppi_free(keys);
   return done;
 }
 

@@ -41,14 +41,24 @@ void ppi_device_calls_end(ppi_device_calls *calls,
   if (at < calls->num) calls->items[at].end_ns = end_ns;
 }
 
+static bool add_piece(ppi_pieces *to, ppi_device_call *call, ppi_piece piece) {
+  piece.next = call->pieces;
+  if (!PPI_PUSH(to->items, to->num, to->capacity, piece)) return false;
+  call->pieces = (uint32_t)to->num;
+  return true;
+}
+
 bool ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
                            ppi_paths *paths, const ppi_point *point) {
   ppi_device_call *call = &calls->items[number - 1];
-  ppi_device_use *use = &ppi_paths_item(paths, call->path)->use;
-  if (!PPI_PUSH(call->pieces, call->num, call->capacity,
-                (ppi_piece){point->time_ns, point->device_start_ns,
-                            point->device_start_ns + point->value}))
-    return false;
+  ppi_run_path *path = ppi_paths_item(paths, call->path);
+  if (!path->use) path->use = ppi_alloc(sizeof *path->use);
+  if (!path->use) return false;
+  ppi_device_use *use = &path->use->sums;
+  const ppi_piece piece = {.launch_ns = point->time_ns,
+                           .start_ns = point->device_start_ns,
+                           .end_ns = point->device_start_ns + point->value};
+  if (!add_piece(&calls->pieces, call, piece)) return false;
   use->by_wait += point->is_by_wait;
   if (point->device_class == PPI_DEVICE_KERNEL) {
     use->kernels++;
@@ -62,20 +72,20 @@ bool ppi_device_calls_take(ppi_device_calls *calls, uint32_t number,
 
 // ---- a horizon ----
 
-PPI_ORDER(compare_launches, ppi_piece, PPI_UP(launch_ns) PPI_UP(start_ns))
+PPI_ORDER(compare_launches, ppi_piece,
+          PPI_UP(is_old) PPI_UP(launch_ns) PPI_UP(start_ns))
 
 PPI_ORDER(compare_starts, ppi_piece,
           PPI_UP(start_ns) PPI_UP(end_ns) PPI_UP(launch_ns))
 
 // All pieces of a launch come in one sweep.
-static bool count_launches(ppi_device_call *call, ppi_device_use *use) {
-  ppi_piece *fresh = call->pieces + call->num_old;
-  size_t num = call->num - call->num_old;
-  if (num) qsort(fresh, num, sizeof *fresh, compare_launches);
-  for (size_t i = 0; i < num; i++) {
-    uint64_t launch_ns = fresh[i].launch_ns;
-    if (i && fresh[i - 1].launch_ns == launch_ns) continue;
-    uint64_t start_ns = PPI_MAX(fresh[i].start_ns, launch_ns);
+static bool count_launches(const ppi_pieces *of, ppi_device_use *use) {
+  if (of->num > 1)
+    qsort(of->items, of->num, sizeof *of->items, compare_launches);
+  for (size_t i = 0; i < of->num && !of->items[i].is_old; i++) {
+    uint64_t launch_ns = of->items[i].launch_ns;
+    if (i && of->items[i - 1].launch_ns == launch_ns) continue;
+    uint64_t start_ns = PPI_MAX(of->items[i].start_ns, launch_ns);
     if (!ppi_histogram_add(&use->delays, start_ns - launch_ns)) return false;
     use->launches++;
   }
@@ -108,25 +118,39 @@ static bool count_call(const ppi_device_call *call, ppi_device_use *use) {
   return ppi_histogram_add(&use->span_times, span_ns);
 }
 
-static bool settle(ppi_device_call *call, ppi_paths *paths,
-                   uint64_t horizon_ns) {
-  ppi_run_path *path = ppi_paths_item(paths, call->path);
-  bool done = count_launches(call, &path->use);
+static bool list_pieces(ppi_device_calls *calls, const ppi_device_call *call) {
+  ppi_pieces *one = &calls->one;
+  const ppi_piece *all = calls->pieces.items;
+  one->num = 0;
+  for (uint32_t at = call->pieces; at; at = all[at - 1].next)
+    if (!PPI_PUSH(one->items, one->num, one->capacity, all[at - 1]))
+      return false;
+  return true;
+}
+
+// Pieces that are not counted yet go to `left`.
+static bool settle(ppi_device_calls *calls, ppi_device_call *call,
+                   ppi_paths *paths, uint64_t horizon_ns, ppi_pieces *left) {
+  ppi_path_use *use = ppi_paths_item(paths, call->path)->use;
+  const ppi_pieces *one = &calls->one;
+  if (!use) return true;  // the call has no piece
+  bool done = list_pieces(calls, call) && count_launches(one, &use->sums);
   size_t i = 0;
-  if (call->num)
-    qsort(call->pieces, call->num, sizeof *call->pieces, compare_starts);
-  for (; i < call->num && done; i++) {
-    const ppi_piece *piece = &call->pieces[i];
+  if (one->num > 1)
+    qsort(one->items, one->num, sizeof *one->items, compare_starts);
+  for (; i < one->num && done; i++) {
+    const ppi_piece *piece = &one->items[i];
     if (piece->start_ns >= horizon_ns && !call->end_ns) break;
-    count_span(call, &path->use, piece);
-    done = ppi_union_add(&path->busy, piece->start_ns, piece->end_ns);
+    count_span(call, &use->sums, piece);
+    done = ppi_union_add(&use->busy, piece->start_ns, piece->end_ns);
   }
   bool is_whole = call->end_ns || horizon_ns == UINT64_MAX;
-  if (is_whole && done) done = count_call(call, &path->use);
-  call->num -= i;
-  call->num_old = call->num;
-  if (call->num)
-    memmove(call->pieces, call->pieces + i, call->num * sizeof *call->pieces);
+  if (is_whole && done) done = count_call(call, &use->sums);
+  call->pieces = 0;
+  for (; i < one->num && done; i++) {
+    one->items[i].is_old = true;
+    done = add_piece(left, call, one->items[i]);
+  }
   return done;
 }
 
@@ -138,27 +162,30 @@ static bool keep_open(ppi_device_calls *calls) {
     ppi_device_call *call = &calls->items[i];
     if (!call->end_ns && done)
       done = add_call(&kept, calls->numbers.keys[i], call, &at);
-    if (call->end_ns || !done) ppi_free(call->pieces);
   }
   ppi_map_clear(&calls->numbers);
   ppi_free(calls->items);
+  kept.num_kept = kept.num;
+  kept.pieces = calls->pieces;
+  kept.one = calls->one;
   *calls = kept;
-  calls->num_kept = kept.num;
   return done;
 }
 
 bool ppi_device_calls_settle(ppi_device_calls *calls, ppi_paths *paths,
                              uint64_t horizon_ns) {
-  if (!calls->num) return true;
-  for (size_t i = 0; i < calls->num; i++)
-    if (!settle(&calls->items[i], paths, horizon_ns)) return false;
-  return keep_open(calls);
+  ppi_pieces left = {0};
+  bool done = true;
+  for (size_t i = 0; i < calls->num && done; i++)
+    done = settle(calls, &calls->items[i], paths, horizon_ns, &left);
+  ppi_free(calls->pieces.items);
+  calls->pieces = left;
+  return done && (!calls->num || keep_open(calls));
 }
 
 void ppi_device_calls_clear(ppi_device_calls *calls) {
-  for (size_t i = 0; i < calls->num; i++) ppi_free(calls->items[i].pieces);
   ppi_map_clear(&calls->numbers);
-  ppi_free(calls->items);
+  PPI_FREE_ALL(calls->items, calls->pieces.items, calls->one.items);
   *calls = (ppi_device_calls){0};
 }
 

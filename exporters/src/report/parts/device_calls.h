@@ -13,7 +13,14 @@ PPROF_BEGIN_C_
 // One kernel, copy or set: the times of its launch and its run.
 typedef struct ppi_piece {
   uint64_t launch_ns, start_ns, end_ns;
+  uint32_t next;  // of its call, + 1; 0: none
+  bool is_old;    // of an earlier sweep, with a counted launch
 } ppi_piece;
+
+typedef struct ppi_pieces {
+  ppi_piece *items;
+  size_t num, capacity;
+} ppi_pieces;
 
 typedef struct ppi_device_call {
   uint32_t path;
@@ -22,9 +29,7 @@ typedef struct ppi_device_call {
   uint32_t thread;             // of a device range
   bool has_any;                // any piece is counted
   uint64_t first_ns, last_ns;  // of the counted pieces
-  ppi_piece *pieces;           // not counted yet
-  size_t num, capacity;
-  size_t num_old;  // pieces of earlier sweeps, with counted launches
+  uint32_t pieces;             // not counted yet: the last one, + 1
 } ppi_device_call;
 
 typedef struct ppi_device_call_key {
@@ -38,7 +43,8 @@ typedef struct ppi_device_calls {
   ppi_map numbers;
   ppi_device_call *items;
   size_t num, capacity;
-  size_t num_kept;  // the first items, of earlier sweeps
+  size_t num_kept;         // the first items, of earlier sweeps
+  ppi_pieces pieces, one;  // of all calls; room for those of one
 } ppi_device_calls;
 
 // ppi_device_calls_at answers the call's number in `out`, and adds a missing

@@ -3,7 +3,6 @@
 // Builds the tree of names from the ranges of a sweep.
 #include "report/parts/paths.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,7 +176,7 @@ static uint64_t event_time(const ppi_run_ids *ids, const ppi_run_path *path) {
 static bool fill_path(ppi_run_ids *ids, ppi_run_path *path,
                       ppi_report_path *row) {
   uint64_t inner_ns = PPI_MIN(path->inner_ns, path->spread.sum);
-  path->use.busy_ns = ppi_union_measure(&path->busy);
+  if (path->use) path->use->sums.busy_ns = ppi_union_measure(&path->use->busy);
   const ppi_report_path sums = {
       .spread = path->spread,
       .num_untimed = path->num_untimed,
@@ -186,7 +185,7 @@ static bool fill_path(ppi_run_ids *ids, ppi_run_path *path,
           path->on_device ? ppi_union_measure(&path->own) : path->wall_ns,
       .device_ns = device_time(ids, path->inside.ns),
       .events_ns = ids->has_kernels ? event_time(ids, path) : 0,
-      .use = path->use};
+      .use = path->use ? path->use->sums : (ppi_device_use){0}};
   return ppi_path_row_sum(row, &sums) &&
          ppi_histogram_move(&row->times, &path->times);
 }
@@ -208,13 +207,13 @@ static bool note_dropped(const ppi_paths *paths, ppi_figures *out) {
 // A path of the run with its name. Paths with one name and parent share a row,
 // `node`. Nodes are numbered by level, then by the order of siblings.
 typedef struct named_path {
-  ppi_report_path row;
+  ppi_path_key key;
   ppi_run_path *path;
   uint32_t around, node;  // `around`: a node + 1, 0: none
 } named_path;
 
 typedef struct path_node {
-  const ppi_report_path *row;
+  const ppi_path_key *key;
   uint32_t around;
   size_t size;         // of its subtree
   size_t place, next;  // in preorder: its own, its next child's
@@ -222,14 +221,14 @@ typedef struct path_node {
 
 // Compares paths of one level.
 PPI_ORDER(compare_named, named_path,
-          PPI_UP(around) PPI_BY(ppi_path_row_order(&a->row, &b->row)))
+          PPI_UP(around) PPI_BY(ppi_path_key_order(&a->key, &b->key)))
 
 typedef struct path_names {
   named_path *paths;  // by level
   uint32_t *places;   // in `paths`, by number - 1
   path_node *nodes;
   size_t num, num_nodes;
-  ppi_report_path *rows;
+  ppi_path_key *keys;  // of the nodes, in preorder
   size_t *row_places;
 } path_names;
 
@@ -242,12 +241,9 @@ static bool name_paths(ppi_paths *paths, ppi_run_ids *ids, path_names *out) {
     ppi_run_path *path = &paths->items[i];
     const ppi_run_site *site = ppi_run_site_at(ids, path->site);
     if (!site) return false;
-    out->paths[begins[path->level]++] =
-        (named_path){.row = {.name = site->name,
-                             .category_name = site->place->name,
-                             .level = path->level,
-                             .on_device = path->on_device},
-                     .path = path};
+    out->paths[begins[path->level]++] = (named_path){
+        .key = {site->name, site->place->name, path->level, path->on_device},
+        .path = path};
   }
   out->num = paths->num;
   return true;
@@ -256,19 +252,19 @@ static bool name_paths(ppi_paths *paths, ppi_run_ids *ids, path_names *out) {
 static void add_node(path_names *names, named_path *path) {
   const path_node *last =
       names->num_nodes ? &names->nodes[names->num_nodes - 1] : NULL;
-  bool is_same = last && last->row->level == path->row.level &&
+  bool is_same = last && last->key->level == path->key.level &&
                  last->around == path->around &&
-                 ppi_path_row_order(last->row, &path->row) == 0;
+                 ppi_path_key_order(last->key, &path->key) == 0;
   if (!is_same)
     names->nodes[names->num_nodes++] =
-        (path_node){.row = &path->row, .around = path->around, .size = 1};
+        (path_node){.key = &path->key, .around = path->around, .size = 1};
   path->node = (uint32_t)names->num_nodes - 1;
 }
 
 static void make_nodes(path_names *names, const ppi_paths *paths) {
   for (size_t from = 0, to; from < names->num; from = to) {
     for (to = from; to < names->num &&
-                    names->paths[to].row.level == names->paths[from].row.level;
+                    names->paths[to].key.level == names->paths[from].key.level;
          to++) {
       uint32_t around = names->paths[to].path->around;
       if (around)
@@ -295,13 +291,13 @@ static void make_rows(path_names *names) {
     node->place = *from;
     node->next = node->place + 1;
     *from += node->size;
-    names->rows[node->place] = *node->row;
+    names->keys[node->place] = *node->key;
   }
 }
 
 static bool fill_rows(path_names *names, ppi_run_ids *ids, ppi_figures *out) {
   bool done =
-      ppi_path_rows_add(out, names->rows, names->num_nodes, names->row_places);
+      ppi_path_rows_add(out, names->keys, names->num_nodes, names->row_places);
   for (size_t i = 0; i < names->num && done; i++) {
     const named_path *path = &names->paths[i];
     size_t place = names->row_places[names->nodes[path->node].place];
@@ -315,10 +311,10 @@ bool ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids, ppi_figures *out) {
   path_names names = {.paths = ppi_alloc(num * sizeof *names.paths),
                       .places = ppi_alloc(num * sizeof *names.places),
                       .nodes = ppi_alloc(num * sizeof *names.nodes),
-                      .rows = ppi_alloc(num * sizeof *names.rows),
+                      .keys = ppi_alloc(num * sizeof *names.keys),
                       .row_places = ppi_alloc(num * sizeof *names.row_places)};
   bool done = false;
-  if (names.paths && names.places && names.nodes && names.rows &&
+  if (names.paths && names.places && names.nodes && names.keys &&
       names.row_places)
     done = note_dropped(paths, out);
   done = done && name_paths(paths, ids, &names);
@@ -327,7 +323,7 @@ bool ppi_paths_fill(ppi_paths *paths, ppi_run_ids *ids, ppi_figures *out) {
     make_rows(&names);
     done = fill_rows(&names, ids, out);
   }
-  PPI_FREE_ALL(names.paths, names.places, names.nodes, names.rows,
+  PPI_FREE_ALL(names.paths, names.places, names.nodes, names.keys,
                names.row_places);
   return done;
 }
@@ -336,10 +332,13 @@ void ppi_paths_clear(ppi_paths *paths) {
   for (size_t i = 0; i < paths->num; i++) {
     ppi_histogram_clear(&paths->items[i].times);
     ppi_histogram_clear(&paths->items[i].rest_times);
-    ppi_histogram_clear(&paths->items[i].use.span_times);
-    ppi_histogram_clear(&paths->items[i].use.delays);
     ppi_union_clear(&paths->items[i].own);
-    ppi_union_clear(&paths->items[i].busy);
+    ppi_path_use *use = paths->items[i].use;
+    if (!use) continue;
+    ppi_histogram_clear(&use->sums.span_times);
+    ppi_histogram_clear(&use->sums.delays);
+    ppi_union_clear(&use->busy);
+    ppi_free(use);
   }
   ppi_map_clear(&paths->numbers);
   ppi_free(paths->items);

@@ -11,6 +11,12 @@ PPROF_BEGIN_C_
 // The maximum number of paths of a run; ranges on further paths are left out.
 #define PPI_RUN_MAX_PATHS 65536u
 
+// With details.kernels.
+typedef struct ppi_path_use {
+  ppi_device_use sums;
+  ppi_union busy;
+} ppi_path_use;
+
 typedef struct ppi_run_path {
   uint32_t around;  // the path directly around it; 0: none
   uint32_t site;
@@ -24,8 +30,7 @@ typedef struct ppi_run_path {
   bool on_device;          // device ranges that were submitted there
   uint64_t num_untimed;    // untimed device ranges, not in times and spread
   ppi_union own;           // the union of device ranges
-  ppi_union busy;          // with details.kernels: of work launched there
-  ppi_device_use use;      // the same
+  ppi_path_use *use;       // of work launched there; NULL: there is none
   ppi_device_sums inside;  // device time submitted in host ranges
 } ppi_run_path;
 

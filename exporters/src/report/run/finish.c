@@ -316,7 +316,7 @@ static void fill_identity(ppi_run *run, ppi_report_device *device,
 }
 
 static uint64_t pieces_of(const ppi_run_path *path) {
-  return path->use.kernels + path->use.copies;
+  return path->use ? path->use->sums.kernels + path->use->sums.copies : 0;
 }
 
 // The work of the outermost ranges with any; a runtime call has none. Work

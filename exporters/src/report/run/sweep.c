@@ -469,8 +469,9 @@ bool ppi_run_sweep(ppi_run *run, uint64_t horizon_ns, ppi_run_open *open,
   done = done &&
          ppi_device_calls_settle(&run->device_calls, &run->paths, horizon_ns);
   for (size_t i = 0; i < run->paths.num; i++) {
-    ppi_union_settle(&run->paths.items[i].own, horizon_ns);
-    ppi_union_settle(&run->paths.items[i].busy, horizon_ns);
+    ppi_run_path *path = &run->paths.items[i];
+    ppi_union_settle(&path->own, horizon_ns);
+    if (path->use) ppi_union_settle(&path->use->busy, horizon_ns);
   }
   run->sweep.has_more_passed = done;
   run->sweep.swept_ns = horizon_ns;
