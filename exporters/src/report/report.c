@@ -228,10 +228,14 @@ static bool find_beside(const pprof_report *report, ppi_figures *out) {
                                       &out->interpreter);
 }
 
+static void clear_run(ppi_run *run) {
+  ppi_handover_end(run);
+  ppi_run_clear(run);
+}
+
 static void drop_run(pprof_report *report) {
   if (!report->run) return;
-  ppi_handover_end(report->run);
-  ppi_run_clear(report->run);
+  clear_run(report->run);
   ppi_limit_calls_clear(&report->calls);
   for (int i = 0; i < NUM_COUNTERS; i++)
     ppi_machine_run_clear(&report->counters[i]);
@@ -341,13 +345,14 @@ static pprof_status add_run(pprof_report *report, ppi_figures *run) {
 static pprof_status find_limit(pprof_report *report, ppi_figures *figures) {
   const char *named = report->details.iteration;
   if (!named && *report->iteration) named = report->iteration;
+  bool is_unit = !figures->answers[PPI_BASE_STEP].num_units &&
+                 !figures->answers[PPI_BASE_REQUEST].num_units;
   ppi_limit_loop loop = {.begins = named,
-                         .is_off = report->details.no_iterations};
+                         .is_off = report->details.no_iterations,
+                         .is_wanted = is_unit};
   pprof_status status =
       ppi_limit_find(&report->calls, &figures->limit,
                      &figures->answers[PPI_BASE_REQUEST], &loop);
-  bool is_unit = !figures->answers[PPI_BASE_STEP].num_units &&
-                 !figures->answers[PPI_BASE_REQUEST].num_units;
   if (status == PPROF_STATUS_OK && is_unit)
     status = ppi_or_no_memory(
         add_loop_answer(&loop, &report->calls.fill.ids, figures));
@@ -361,6 +366,8 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   ppi_figures figures = {.details = report->details};
   bool done = ppi_run_finish(report->run, totals, &figures);
   report->has_dropped |= report->run->handover.has_dropped;
+  // The calls need the memory now.
+  clear_run(report->run);
   pprof_status status =
       ppi_or_no_memory(done && ppi_table_fill_finish(&report->calls.fill) &&
                        find_beside(report, &figures));

@@ -348,9 +348,11 @@ static void list_parts(ppi_walk_state *at) {
 
 static bool list_devices(ppi_walk_state *at) {
   const ppi_walk_back *walk = at->walk;
-  at->calls = ppi_alloc((walk->num_items + 1) * sizeof *at->calls);
-  at->parts = ppi_alloc((walk->num_items + 1) * sizeof *at->parts);
-  at->submissions = ppi_alloc((walk->num_items + 1) * sizeof *at->submissions);
+  // Not cleared: items that begin later have no page in memory.
+  size_t most = walk->num_items + 1;
+  at->calls = ppi_realloc(NULL, most * sizeof *at->calls);
+  at->parts = ppi_realloc(NULL, most * sizeof *at->parts);
+  at->submissions = ppi_realloc(NULL, most * sizeof *at->submissions);
   if (!at->calls || !at->parts || !at->submissions) return false;
   for (size_t i = 0; i < walk->num_items; i++) {
     const ppi_item *item = &walk->items[i];
@@ -363,7 +365,7 @@ static bool list_devices(ppi_walk_state *at) {
       continue;
     ppi_walk_lane *lane = &at->lanes[lane_of(at, item->lane)];
     at->submissions[i] = lane->submission;
-    lane->submission = i + 1;
+    lane->submission = (uint32_t)i + 1;
   }
   list_parts(at);
   return true;

@@ -91,7 +91,7 @@ typedef struct ppi_walk_lane {
   ppi_walk_frame *frames;  // outer ones first
   size_t num_frames, frames_capacity;
   ppi_walk_frame begun;  // the latest frame popped; end 0: none
-  size_t submission;     // the next item submitted here, + 1
+  uint32_t submission;   // the next item submitted here, + 1
   uint64_t look;         // the latest one that met the lane
 } ppi_walk_lane;
 
@@ -132,10 +132,10 @@ typedef struct ppi_walk_state {
   ppi_walk_range *ranges;
   ppi_keyed *order;  // by begin
   size_t num_ranges, ranges_capacity, order_capacity;
-  uint64_t slice_ns;    // of stretches with a list
-  uint64_t look;        // the number of looks for an owner
-  ppi_keyed *calls;     // begins of device work and its item, in order
-  size_t *submissions;  // by item, the one submitted before on its lane, + 1
+  uint64_t slice_ns;      // of stretches with a list
+  uint64_t look;          // the number of looks for an owner
+  ppi_keyed *calls;       // begins of device work and its item, in order
+  uint32_t *submissions;  // by item, the one submitted before on its lane, + 1
   ppi_device_part *parts;
   size_t num_calls, num_parts, next_call, next_part;
   size_t part;  // near the last time

@@ -81,7 +81,7 @@ static void take_cpu(const ppi_range_table *table, size_t row,
                      ppi_limit_call *call) {
   if (table->rows[row].used == PPI_NO_RANGE) return;
   const pprof_cpu_use *cpu = &table->cpus[table->rows[row].used];
-  call->has_cpu = (cpu->known & PPROF_CPU_TIMES) != 0;
+  if (cpu->known & PPROF_CPU_TIMES) call->flags |= PPI_CALL_CPU;
   call->cpu_ns = cpu->user_ns + cpu->sys_ns;
   call->queued_ns = cpu->run_queue_ns;
 }
@@ -357,14 +357,16 @@ static bool drop_inner(ppi_limit_calls *calls) {
 }
 
 bool ppi_limit_calls_end(ppi_limit_calls *calls) {
-  if (!calls->num_open) return true;
-  place *places = ppi_alloc((calls->num + 1) * sizeof *places);
-  if (!places) return false;
-  for (size_t i = 0; i < calls->num; i++)
-    places[i].depth = (calls->items[i].flags & PPI_CALL_OPEN) != 0;
-  keep_depth(calls, 0, places);
-  ppi_free(places);
-  return true;
+  size_t num = calls->num_open ? calls->num : 0;
+  bool done = !num || PPI_ROOM(calls->kept, calls->kept_capacity, num);
+  for (size_t i = 0; i < num && done; i++)
+    calls->kept[i].depth = (calls->items[i].flags & PPI_CALL_OPEN) != 0;
+  if (num && done) keep_depth(calls, 0, calls->kept);
+  PPI_FREE_ALL(calls->places, calls->kept);
+  calls->places = NULL;
+  calls->kept = NULL;
+  calls->places_capacity = calls->kept_capacity = 0;
+  return done;
 }
 
 // ---- a table ----
@@ -422,6 +424,15 @@ static void decide_next(ppi_limit_calls *calls, const ppi_range_table *table) {
   calls->fill.skips = table->to_ns < calls->skip_to_ns;
 }
 
+// Until the next table, others may have the room of calls that were not kept.
+static void give_room(ppi_limit_calls *calls) {
+  size_t num = PPI_MAX(calls->num, 1);
+  ppi_limit_call *items = ppi_realloc(calls->items, num * sizeof *calls->items);
+  if (!items) return;
+  calls->items = items;
+  calls->capacity = num;
+}
+
 static pprof_status read_table(void *context, const ppi_range_table *table,
                                const ppi_table_ids *ids) {
   ppi_limit_calls *calls = context;
@@ -440,6 +451,7 @@ static pprof_status read_table(void *context, const ppi_range_table *table,
   chunk->to_ns = choose(calls, from, table, calls->kept);
   chunk->num = calls->num - chunk->first;
   if (status == PPROF_STATUS_OK) decide_next(calls, table);
+  give_room(calls);
   return status;
 }
 

@@ -22,11 +22,12 @@ enum {
   PPI_CALL_OPEN = PPI_RANGE_OPEN,      // its end is in a later table
   PPI_CALL_DEVICE = 1024,              // on a stream; `row` is the stream's id
   PPI_CALL_NAMED = 2048,               // device work under a name of its own
-  PPI_CALL_PART = 4096,   // made by the model: a stage, or the stage's own part
-                          // outside inner stages
-  PPI_CALL_SYNC = 8192,   // it returns once a device has done all
-  PPI_CALL_COPY = 32768,  // a copy of a device
-  PPI_CALL_LOWER = PPI_RANGE_LOWER  // with LOCK: for a lower priority
+  PPI_CALL_PART = 4096,  // made by the model: a stage, or the stage's own part
+                         // outside inner stages
+  PPI_CALL_SYNC = 8192,  // it returns once a device has done all
+  PPI_CALL_LOWER = PPI_RANGE_LOWER,  // with LOCK: for a lower priority
+  PPI_CALL_CPU = 32768,              // cpu_ns is known
+  PPI_CALL_COPY = 1 << 21  // a copy of a device; the model has the bits before
 };
 
 typedef struct ppi_limit_call {
@@ -35,6 +36,7 @@ typedef struct ppi_limit_call {
   uint64_t last_submit_ns;  // of the last launch, if several are one call
   uint64_t work_ns;         // of device work: its time without gaps
   uint64_t cpu_ns, queued_ns;
+  uint64_t memory_ns;  // of calls that take memory of a device, or give it back
   uint32_t name, row;
   uint32_t parent;      // the call around it, or that submitted it
   uint32_t flags;       // PPI_CALL_...
@@ -42,10 +44,8 @@ typedef struct ppi_limit_call {
   uint32_t host;        // of device work: the thread that submitted it
   uint32_t ended_by;    // of a wait: an OS thread; 0: unknown
   uint32_t ended_in;   // of a wait: that thread's range, a name + 1; 0: unknown
-  uint64_t memory_ns;  // calls that take memory of a device, or give it
   uint32_t dropped;  // launches that joined the call; on a thread: inner calls
                      // that synchronize
-  bool has_cpu;
 } ppi_limit_call;
 
 static inline bool ppi_call_is_between(const ppi_limit_call *call) {
@@ -104,8 +104,9 @@ typedef struct ppi_loop_turn {
 typedef struct ppi_limit_loop {
   const char *begins;  // the range that begins a turn; NULL: as found
   bool is_off;
-  // All calls as the table had them, on a time axis without the stretches left
-  // out; names are folded.
+  // Where it is wanted, all calls as the table had them, on a time axis without
+  // the stretches left out; names are folded.
+  bool is_wanted;
   ppi_limit_call *calls;
   size_t num_calls;
   // Turns of the thread that goes round, without outliers. Empty: no loop, or

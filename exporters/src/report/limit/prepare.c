@@ -3,7 +3,6 @@
 // Sorts calls by time and gives them their stages' names and rows.
 #include "report/limit/find.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -229,23 +228,19 @@ static bool inherit(ppi_limit_model *model) {
 // ---- order ----
 
 typedef struct place {
-  ppi_limit_call call;
+  uint64_t start_ns, end_ns;
   uint32_t was;
 } place;
 
+// Places and works begin with their start.
 static uint64_t start_of(const void *item) {
-  return ((const place *)item)->call.start_ns;
+  return *(const uint64_t *)item;
 }
 
-PPI_ORDER(compare_places, place,
-          PPI_UP(call.start_ns) PPI_DOWN(call.end_ns) PPI_UP(was))
+PPI_ORDER(compare_places, place, PPI_UP(start_ns) PPI_DOWN(end_ns) PPI_UP(was))
 
 PPI_ORDER(compare_works, ppi_limit_work,
           PPI_UP(start_ns) PPI_UP(end_ns) PPI_UP(call))
-
-static uint64_t start_of_work(const void *item) {
-  return ((const ppi_limit_work *)item)->start_ns;
-}
 
 static void order_works(ppi_limit_model *model, const uint32_t *now) {
   for (size_t i = 0; i < model->num_works; i++) {
@@ -253,32 +248,55 @@ static void order_works(ppi_limit_model *model, const uint32_t *now) {
     work->call = now[work->call];
     if (work->around != PPI_NO_CALL) work->around = now[work->around];
   }
-  ppi_sort(model->works, model->num_works, sizeof *model->works, start_of_work,
+  ppi_sort(model->works, model->num_works, sizeof *model->works, start_of,
            compare_works);
+}
+
+// Places of all calls: those that stay, by time, then the dropped ones. Answers
+// how many stay.
+static size_t find_places(const ppi_limit_model *model, place *places,
+                          uint32_t *now) {
+  size_t num = 0, all;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    now[i] = PPI_NO_CALL;
+    if (!(call->flags & (CONTAINER | MERGED)))
+      places[num++] = (place){call->start_ns, call->end_ns, (uint32_t)i};
+  }
+  ppi_sort(places, num, sizeof *places, start_of, compare_places);
+  for (all = 0; all < num; all++) now[places[all].was] = (uint32_t)all;
+  for (size_t i = 0; i < model->num_calls; i++)
+    if (now[i] == PPI_NO_CALL) places[all++].was = (uint32_t)i;
+  return num;
+}
+
+// Moves calls to their places, along each circle of moves.
+static void move_calls(ppi_limit_model *model, place *places) {
+  for (size_t first = 0; first < model->num_calls; first++) {
+    const ppi_limit_call call = model->calls[first];
+    size_t to = first, from;
+    for (; (from = places[to].was) != PPI_NO_CALL; to = from) {
+      places[to].was = PPI_NO_CALL;
+      model->calls[to] = from == first ? call : model->calls[from];
+    }
+  }
 }
 
 // Removes dropped calls and updates the parents' indexes.
 static bool put_in_order(ppi_limit_model *model) {
   place *places = ppi_alloc((model->num_calls + 1) * sizeof *places);
   uint32_t *now = ppi_alloc((model->num_calls + 1) * sizeof *now);
-  size_t num = 0;
-  for (size_t i = 0; places && now && i < model->num_calls; i++) {
-    now[i] = PPI_NO_CALL;
-    if (model->calls[i].flags & (CONTAINER | MERGED)) continue;
-    places[num++] = (place){model->calls[i], (uint32_t)i};
-  }
-  if (places && now) {
-    ppi_sort(places, num, sizeof *places, start_of, compare_places);
-    for (size_t i = 0; i < num; i++) now[places[i].was] = (uint32_t)i;
-    for (size_t i = 0; i < num; i++) {
-      model->calls[i] = places[i].call;
-      uint32_t parent = places[i].call.parent;
-      model->calls[i].parent = parent == PPI_NO_CALL ? parent : now[parent];
-    }
+  bool is_done = places && now;
+  if (is_done) {
+    size_t num = find_places(model, places, now);
+    move_calls(model, places);
     model->num_calls = num;
+    for (size_t i = 0; i < num; i++) {
+      uint32_t *parent = &model->calls[i].parent;
+      if (*parent != PPI_NO_CALL) *parent = now[*parent];
+    }
     order_works(model, now);
   }
-  bool is_done = places && now;
   ppi_free(places);
   ppi_free(now);
   return is_done;
@@ -550,7 +568,9 @@ bool ppi_model_prepare(ppi_limit_model *model, ppi_limit_calls *calls) {
   model->loop_thread = model->begins_loop = PPI_NONE;
   fold_names(calls, 0);
   close_gaps(calls);
-  if (model->loop && !ppi_loop_keep(model->loop, model)) return false;
+  if (model->loop && model->loop->is_wanted &&
+      !ppi_loop_keep(model->loop, model))
+    return false;
   fold_names(calls, PPI_CALL_WAIT);
   find_span(model);
   bool is_done = drop_containers(model) && drop_wrappers(model) &&
@@ -571,11 +591,9 @@ void ppi_model_clear(ppi_limit_model *model) {
                  model->stations[i].borders_ns, model->stations[i].taken,
                  model->stations[i].label);
   }
-  void *const lists[] = {model->units_of,   model->works,     model->names,
-                         model->by_name,    model->rows,      model->units,
-                         model->unit_calls, model->next_call, model->waits,
-                         model->working_ns, model->stations};
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) ppi_free(lists[i]);
+  PPI_FREE_ALL(model->units_of, model->works, model->names, model->by_name,
+               model->rows, model->units, model->unit_calls, model->next_call,
+               model->waits, model->working_ns, model->stations);
   ppi_intervals_clear(&model->left_out);
   ppi_intervals_clear(&model->pauses);
 }

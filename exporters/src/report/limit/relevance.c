@@ -235,7 +235,7 @@ void ppi_model_find_cpu(ppi_limit_model *model) {
                             (double)(call->end_ns - call->start_ns)
                       : 0;
     num++;
-    known += call->has_cpu;
+    known += (call->flags & PPI_CALL_CPU) != 0;
     length_ns += ppi_call_within(model, call);
     cpu_ns += (uint64_t)(part * (double)call->cpu_ns);
     queued_ns += (uint64_t)(part * (double)call->queued_ns);

@@ -175,7 +175,7 @@ static uint32_t name_of(const ppi_limit_calls *calls, uint32_t call) {
 
 static bool is_measured(const ppi_limit_call *call) {
   const uint32_t others = PPI_CALL_DEVICE | PPI_CALL_LOOSE | PPI_CALL_CUT;
-  return call->has_cpu && !(call->flags & others) &&
+  return (call->flags & (PPI_CALL_CPU | others)) == PPI_CALL_CPU &&
          call->end_ns > call->start_ns;
 }
 

@@ -322,7 +322,7 @@ pprof_status ppi_table_fill_events(ppi_table_fill *fill,
                  : add_event(fill, batch, i);
   }
   if (status == PPROF_STATUS_OK &&
-      !bound_rows(fill, fill->most_rows + fill->most_rows / 2, UINT64_MAX))
+      !bound_rows(fill, fill->most_rows + fill->most_rows / 4, UINT64_MAX))
     status = PPROF_STATUS_NO_MEMORY;
   return status;
 }
@@ -419,13 +419,20 @@ pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
   return tell(fill, until_ns) ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
+static void clear_rows(ppi_table_fill *fill) {
+  PPI_FREE_ALL(fill->rows, fill->flow_lists, fill->flows, fill->devices,
+               fill->cpus, fill->shapes);
+  *fill = (ppi_table_fill){.ids = fill->ids};
+}
+
 bool ppi_table_fill_finish(ppi_table_fill *fill) {
-  return bound_rows(fill, fill->most_rows, UINT64_MAX) &&
-         tell(fill, UINT64_MAX);
+  bool done =
+      bound_rows(fill, fill->most_rows, UINT64_MAX) && tell(fill, UINT64_MAX);
+  clear_rows(fill);
+  return done;
 }
 
 void ppi_table_fill_clear(ppi_table_fill *fill) {
   ppi_table_ids_clear(&fill->ids);
-  PPI_FREE_ALL(fill->rows, fill->flow_lists, fill->flows, fill->devices,
-               fill->cpus, fill->shapes);
+  clear_rows(fill);
 }

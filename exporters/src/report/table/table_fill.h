@@ -46,7 +46,7 @@ pprof_status ppi_table_fill_events(ppi_table_fill *fill,
                                    const pprof_batch *batch);
 pprof_status ppi_table_fill_checkpoint(ppi_table_fill *fill,
                                        const pprof_checkpoint *checkpoint);
-// ppi_table_fill_finish hands over the remaining rows.
+// ppi_table_fill_finish hands over the remaining rows, and keeps the ids alone.
 bool ppi_table_fill_finish(ppi_table_fill *fill);
 void ppi_table_fill_clear(ppi_table_fill *fill);
 
