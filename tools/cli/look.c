@@ -37,6 +37,10 @@ static size_t width_of(int fd) {
                                        : width);
 }
 
+size_t ppi_tool_terminal(int fd) {
+  return isatty(fd) ? width_of(fd) : 0;
+}
+
 static bool has_colour(const struct ppi_tool_options *options, int fd) {
   const char *term = variable("TERM");
   if (options->color && strcmp(options->color, "auto") != 0)

@@ -10,3 +10,5 @@
 // terminal or file that --output names.
 void ppi_tool_look(const struct ppi_tool_options *options,
                    ppi_report_options *out);
+// ppi_tool_terminal answers the columns of a terminal; 0: `fd` is none.
+size_t ppi_tool_terminal(int fd);

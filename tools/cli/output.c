@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/lines.h"
+#include "cli/look.h"
 #include "file/part.h"
 
 static bool is_stdout(const char *path) {
@@ -178,4 +180,12 @@ int ppi_tool_output_page(const struct ppi_tool_options *options, ppi_page *page,
     code = PPI_EXIT_INPUT;
   }
   return ppi_tool_output_close(options, file, reason, code);
+}
+
+int ppi_tool_output_lines(const struct ppi_tool_options *options,
+                          ppi_page *page, int code) {
+  size_t columns =
+      is_stdout(options->output) ? ppi_tool_terminal(STDOUT_FILENO) : 0;
+  if (columns) ppi_tool_fit_lines(page, columns);
+  return ppi_tool_output_page(options, page, code);
 }

@@ -44,3 +44,6 @@ void ppi_tool_output_share(const struct ppi_tool_options *options);
 // Opens, writes `page` (which it frees) and closes.
 int ppi_tool_output_page(const struct ppi_tool_options *options, ppi_page *page,
                          int code);
+// The same, with lines that fit into a terminal: ppi_tool_fit_lines.
+int ppi_tool_output_lines(const struct ppi_tool_options *options,
+                          ppi_page *page, int code);

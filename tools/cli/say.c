@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "cli/lines.h"
+#include "cli/look.h"
 
 void ppi_tool_show(FILE *out, const char *path) {
   ppi_page line = {0};
@@ -48,18 +52,20 @@ static void put_named(ppi_page *line, const char *text) {
 }
 
 // Names and texts in messages come from files, and may hold codes for a
-// terminal.
+// terminal. Outside of terminals a message is one line.
 static void say(const char *format, va_list arguments) {
   char *text = NULL;
-  ppi_page line = {0};
-  if (vasprintf(&text, format, arguments) >= 0) {
-    ppi_page_text(&line, "pprof-report: ");
-    put_named(&line, text);
-    ppi_page_text(&line, "\n");
+  size_t columns = ppi_tool_terminal(STDERR_FILENO);
+  ppi_page shown = {0}, line = {.width = columns ? columns : SIZE_MAX};
+  line.failed = vasprintf(&text, format, arguments) < 0;
+  if (!line.failed) {
+    ppi_page_text(&shown, "pprof-report: ");
+    put_named(&shown, text);
     free(text);
-  } else {
-    line.failed = true;
   }
+  line.failed |= shown.failed;
+  if (!line.failed) ppi_tool_put_line(&line, shown.bytes, shown.len, 0);
+  ppi_page_clear(&shown);
   if (ppi_page_write(&line, stderr) == PPROF_STATUS_NO_MEMORY)
     fputs("pprof-report: out of memory\n", stderr);
 }

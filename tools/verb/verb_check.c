@@ -387,6 +387,7 @@ int ppi_tool_check(const struct ppi_tool_options *options) {
         ppi_tool_sums_check(options, options->inputs[i], &checking.page);
     code = PPI_MAX(code, compared);
   }
-  return checking.page.len ? ppi_tool_output_page(options, &checking.page, code)
-                           : code;
+  return checking.page.len
+             ? ppi_tool_output_lines(options, &checking.page, code)
+             : code;
 }

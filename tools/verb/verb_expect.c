@@ -84,7 +84,7 @@ int ppi_tool_check_expected(const struct ppi_tool_options *options) {
     code = PPI_MAX(code, answer);
   }
   ppi_expect_rules_clear(&rules);
-  return page.len ? ppi_tool_output_page(options, &page, code) : code;
+  return page.len ? ppi_tool_output_lines(options, &page, code) : code;
 }
 
 // ---- expect --learn ----
