@@ -68,6 +68,17 @@ TEST(ViewRanksTest, EachRowHasItsLeastMedianAndMostAndWho) {
   Has(text, "     13.7   100 %     10.0     11.0     20.0  rank 1\n");
 }
 
+// A run three weeks before, without steps.
+TEST(ViewRanksTest, TheDateIsOfTheRunsWhoseStepsAreCounted) {
+  EventFeed other = FindingsFeed(false), counted = Rank("1", 8);
+  other.Run(std::string(32, '2'), "102");
+  other.SetBegan(kMs * 1793534400000);  // 2026-11-01 12:00 UTC
+  counted.SetBegan(kMs * 1795348800000);
+  OnHost(&other, 1, "load", 0, 5 * kMs);
+  other.AddWindow(0, 5 * kMs);
+  Has(WrittenOf({other, counted}, PPI_BY_USUAL), "2026-11-22 ");
+}
+
 TEST(ViewRanksTest, EachRankMayHaveItsTable) {
   std::string text = Written({8, 18}, PPI_BY_RANK);
   Has(text, "rank 0: where a step's 10.0 ms go");

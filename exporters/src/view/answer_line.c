@@ -136,16 +136,19 @@ static void put_ranks(ppi_page *page, const ppi_ranks *ranks) {
       page, ranks->of_hosts ? " by their hosts' clocks \u00b7 " : " \u00b7 ");
 }
 
-// "2026-11-22 10:00 · ", in the reader's time zone: the start of the first run.
-// Then the time since the end of the last one.
+// "2026-11-22 10:00 · ", in the reader's time zone: the start of the first of
+// the runs that the line describes. Then the time since the end of the last.
+// Without ranks, as for joined requests, it describes all runs.
 static void put_date(ppi_page *page, const ppi_figures *figures,
-                     uint64_t now_ns) {
+                     const ppi_ranks *ranks, uint64_t now_ns) {
   const uint64_t second = 1000000000, hour = 3600 * second, day = 24 * hour;
   uint64_t began_ns = UINT64_MAX, ended_ns = 0;
   char text[32];
   struct tm parts;
-  for (size_t i = 0; i < figures->num_inputs; i++) {
-    const ppi_report_input *input = &figures->inputs[i];
+  size_t num = ranks->num ? ranks->num : figures->num_inputs;
+  for (size_t i = 0; i < num; i++) {
+    const ppi_report_input *input =
+        ranks->num ? ranks->items[i].input : &figures->inputs[i];
     if (!input->began_ns) continue;
     began_ns = PPI_MIN(began_ns, input->began_ns);
     ended_ns = PPI_MAX(ended_ns, input->began_ns + input->wall_ns);
@@ -271,7 +274,7 @@ void ppi_answer_put_line(ppi_page *page, const ppi_figures *figures,
   if (line.failed) ranks = (ppi_ranks){.items = NULL};
   ppi_ranks_keep(&ranks, 0);
   put_programs(&program, figures);
-  if (now_ns) put_date(&line, figures, *now_ns);
+  if (now_ns) put_date(&line, figures, &ranks, *now_ns);
   put_kind(&line, figures, &ranks);
   put_ranks(&line, &ranks);
   if (base == PPI_BASE_WALL) {
