@@ -183,7 +183,7 @@ const struct ppi_tool_option ppi_option_rows[] = {
          "csv: names as they are; else those a spreadsheet would run get a '"),
     NUMBER("jobs", 'j', jobs, FOR(JOBS), "N", NULL,
            "threads that read and add up [processors, at most 8; 1 for a log "
-           "below 1 MiB]"),
+           "below 128 KiB]"),
     FLAG("no-sums", 0, no_sums, PPI_TAKES_SUMS,
          "neither use nor write LOG.pplog.sum, the figures of earlier reports"),
     FLAG("strict", 0, strict, FOR(STRICT), "exit 1 when anything was lost"),

@@ -216,7 +216,7 @@ void ppi_tool_end_jobs(void) {
 // Small logs are read before threads have begun.
 long ppi_tool_num_jobs(const char *const *paths, size_t num) {
   // More than these bring little to one log.
-  enum { LEAST_BYTES = 1 << 20, USUAL_THREADS = 8, MOST_THREADS = 256 };
+  enum { LEAST_BYTES = 1 << 17, USUAL_THREADS = 8, MOST_THREADS = 256 };
   off_t sum = 0;
   struct stat file;
   for (size_t i = 0; i < num; i++)

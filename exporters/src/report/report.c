@@ -216,16 +216,92 @@ static bool find_beside(const pprof_report *report, ppi_figures *out) {
   const ppi_limit_calls *calls = &report->calls;
   const ppi_machine_run *machine = &report->counters[MACHINE];
   bool done = ppi_machine_find_troubles(machine, calls, &out->machine);
+  if (done && report->details.answer)
+    done = ppi_machine_split_energy(machine, calls, &out->energy);
+  return done && ppi_interpreter_find(&report->counters[LOOPS], calls,
+                                      &out->interpreter);
+}
+
+static bool note_hidden(ppi_figures *out) {
+  bool done = true;
   for (int i = 0; i < PPI_MACHINE_DEVICES && done; i++) {
     if (out->machine.devices[i].hides_processes)
       done = ppi_figures_say(
           out, "machine unknown",
           "gpu:%d does not say whether other processes use it", i);
   }
-  if (done && report->details.answer)
-    done = ppi_machine_split_energy(machine, calls, &out->energy);
-  return done && ppi_interpreter_find(&report->counters[LOOPS], calls,
-                                      &out->interpreter);
+  return done;
+}
+
+// ---- the calls of the limit, beside the run ----
+
+// A callback's part for the calls. It shares nothing with the run's part, so
+// both may run at a time.
+typedef struct beside {
+  ppi_job job;
+  pprof_report *report;
+  pprof_status (*act)(struct beside *self);
+  const void *of;  // a batch or a checkpoint
+  bool is_job;
+  pprof_status status;
+  // At the end of a run.
+  ppi_figures *figures;
+  ppi_limit_loop loop;
+  ppi_limit_found *found;
+} beside;
+
+static void do_job(ppi_job *job, unsigned worker) {
+  beside *self = (beside *)job;
+  (void)worker;
+  self->status = self->act(self);
+}
+
+static void begin_beside(beside *self, bool is_much) {
+  ppi_jobs *jobs = self->report->details.jobs;
+  self->is_job = jobs && is_much && self->report->details.answer;
+  self->job.run = do_job;
+  if (self->is_job) ppi_jobs_put(jobs, &self->job, true);
+}
+
+// `status` is of the run's part, which is done.
+static pprof_status end_beside(beside *self, pprof_status status) {
+  if (self->is_job)
+    ppi_jobs_wait(self->report->details.jobs, &self->job);
+  else if (status == PPROF_STATUS_OK)
+    do_job(&self->job, 0);
+  return status == PPROF_STATUS_OK ? self->status : status;
+}
+
+static pprof_status fill_events(beside *self) {
+  if (!self->report->details.answer) return PPROF_STATUS_OK;
+  return ppi_table_fill_events(&self->report->calls.fill, self->of);
+}
+
+static pprof_status fill_checkpoint(beside *self) {
+  if (!self->report->details.answer) return PPROF_STATUS_OK;
+  return ppi_table_fill_checkpoint(&self->report->calls.fill, self->of);
+}
+
+static bool has_units(const ppi_figures *figures) {
+  return figures->answers[PPI_BASE_STEP].num_units ||
+         figures->answers[PPI_BASE_REQUEST].num_units;
+}
+
+static pprof_status find_limit(beside *self) {
+  pprof_report *report = self->report;
+  ppi_limit_calls *calls = &report->calls;
+  const char *named = report->details.iteration;
+  if (!named && *report->iteration) named = report->iteration;
+  // Beside the run, its units are not known yet.
+  self->loop =
+      (ppi_limit_loop){.begins = named,
+                       .is_off = report->details.no_iterations,
+                       .is_wanted = self->is_job || !has_units(self->figures)};
+  if (!ppi_table_fill_finish(&calls->fill) ||
+      !find_beside(report, self->figures))
+    return PPROF_STATUS_NO_MEMORY;
+  return ppi_limit_find(calls, &self->figures->limit, &self->loop,
+                        &self->found);
 }
 
 static void clear_run(ppi_run *run) {
@@ -302,9 +378,10 @@ static pprof_status define(pprof_sink *sink,
 static pprof_status events(pprof_sink *sink, const pprof_batch *batch) {
   pprof_report *report = (pprof_report *)(void *)sink;
   if (!report->run) return PPROF_STATUS_BUSY;
-  pprof_status status = ppi_run_events(report->run, batch);
-  if (status == PPROF_STATUS_OK && report->details.answer)
-    status = ppi_table_fill_events(&report->calls.fill, batch);
+  enum { MUCH = 1024 };  // fewer take less time than a job
+  beside other = {.report = report, .act = fill_events, .of = batch};
+  begin_beside(&other, batch->num_events >= MUCH);
+  pprof_status status = end_beside(&other, ppi_run_events(report->run, batch));
   for (int i = 0; i < NUM_COUNTERS && status == PPROF_STATUS_OK; i++)
     status = ppi_machine_run_events(&report->counters[i], batch);
   return settle(sink, status);
@@ -314,9 +391,10 @@ static pprof_status take_checkpoint(pprof_sink *sink,
                                     const pprof_checkpoint *checkpoint) {
   pprof_report *report = (pprof_report *)(void *)sink;
   if (!report->run) return PPROF_STATUS_BUSY;
-  pprof_status status = ppi_run_checkpoint(report->run, checkpoint);
-  if (status == PPROF_STATUS_OK && report->details.answer)
-    status = ppi_table_fill_checkpoint(&report->calls.fill, checkpoint);
+  beside other = {.report = report, .act = fill_checkpoint, .of = checkpoint};
+  begin_beside(&other, true);
+  pprof_status status =
+      end_beside(&other, ppi_run_checkpoint(report->run, checkpoint));
   return settle(sink, status);
 }
 
@@ -342,36 +420,40 @@ static pprof_status add_run(pprof_report *report, ppi_figures *run) {
   return ppi_or_no_memory(done);
 }
 
-static pprof_status find_limit(pprof_report *report, ppi_figures *figures) {
-  const char *named = report->details.iteration;
-  if (!named && *report->iteration) named = report->iteration;
-  bool is_unit = !figures->answers[PPI_BASE_STEP].num_units &&
-                 !figures->answers[PPI_BASE_REQUEST].num_units;
-  ppi_limit_loop loop = {.begins = named,
-                         .is_off = report->details.no_iterations,
-                         .is_wanted = is_unit};
+static pprof_status add_limit(beside *other) {
+  ppi_figures *figures = other->figures;
+  ppi_answer *answers = figures->answers;
   pprof_status status =
-      ppi_limit_find(&report->calls, &figures->limit,
-                     &figures->answers[PPI_BASE_REQUEST], &loop);
-  if (status == PPROF_STATUS_OK && is_unit)
-    status = ppi_or_no_memory(
-        add_loop_answer(&loop, &report->calls.fill.ids, figures));
-  ppi_limit_loop_clear(&loop);
-  return status;
+      ppi_limit_divide(other->found, &answers[PPI_BASE_REQUEST]);
+  if (status != PPROF_STATUS_OK || has_units(figures)) return status;
+  return ppi_or_no_memory(
+      add_loop_answer(&other->loop, &other->report->calls.fill.ids, figures));
+}
+
+// The search takes memory while the run's end still has its own.
+static bool is_small(const pprof_totals *totals) {
+  const uint64_t most = 1 << 20;
+  return ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_RECORDED) <= most;
 }
 
 static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   pprof_report *report = (pprof_report *)(void *)sink;
   if (!report->run) return PPROF_STATUS_BUSY;
   ppi_figures figures = {.details = report->details};
+  beside other = {.report = report, .act = find_limit, .figures = &figures};
+  begin_beside(&other, is_small(totals));
   bool done = ppi_run_finish(report->run, totals, &figures);
   report->has_dropped |= report->run->handover.has_dropped;
   // The calls need the memory now.
-  clear_run(report->run);
-  pprof_status status =
-      ppi_or_no_memory(done && ppi_table_fill_finish(&report->calls.fill) &&
-                       find_beside(report, &figures));
-  if (status == PPROF_STATUS_OK) status = find_limit(report, &figures);
+  if (!other.is_job) clear_run(report->run);
+  pprof_status status = end_beside(&other, ppi_or_no_memory(done));
+  if (status == PPROF_STATUS_OK)
+    status = ppi_or_no_memory(note_hidden(&figures));
+  if (status != PPROF_STATUS_OK)
+    ppi_limit_divide(other.found, NULL);
+  else
+    status = add_limit(&other);
+  ppi_limit_loop_clear(&other.loop);
   if (figures.num_inputs)
     snprintf(figures.limit.uuid, sizeof figures.limit.uuid, "%s",
              figures.inputs[0].uuid);

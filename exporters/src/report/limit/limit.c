@@ -108,20 +108,39 @@ static void ask_rules(ppi_limit_search *search) {
   if (!search->failed) ppi_limit_say_gaps(search);
 }
 
+struct ppi_limit_found {
+  ppi_limit_model model;
+  ppi_limit_search search;
+};
+
 pprof_status ppi_limit_find(ppi_limit_calls *calls, ppi_limit *out,
-                            ppi_answer *requests, ppi_limit_loop *loop) {
-  ppi_limit_model model = {.loop = loop};
-  ppi_limit_search search = {
-      .model = &model, .out = out, .congested = PPI_NONE};
+                            ppi_limit_loop *loop, ppi_limit_found **out_found) {
   *out = (ppi_limit){0};
+  *out_found = NULL;
   if (!calls->num) return PPROF_STATUS_OK;
+  ppi_limit_found *found = ppi_alloc(sizeof *found);
+  if (!found) return PPROF_STATUS_NO_MEMORY;
+  ppi_limit_model *model = &found->model;
+  ppi_limit_search *search = &found->search;
+  model->loop = loop;
+  *search =
+      (ppi_limit_search){.model = model, .out = out, .congested = PPI_NONE};
   if (loop) loop->stride = calls->stride;
-  search.failed = !find_model(&search, calls);
-  bool has_blame = model.num_counted && model.time_ns;
-  if (!search.failed && has_blame) ask_rules(&search);
-  if (!search.failed && out->claim != PPI_CLAIM_NONE)
-    ppi_blame_show(&search, requests);
-  ppi_blame_clear(&search.blame);
-  ppi_model_clear(&model);
-  return search.failed ? PPROF_STATUS_NO_MEMORY : PPROF_STATUS_OK;
+  search->failed = !find_model(search, calls);
+  if (!search->failed && model->num_counted && model->time_ns)
+    ask_rules(search);
+  *out_found = found;
+  return ppi_or_no_memory(!search->failed);
+}
+
+pprof_status ppi_limit_divide(ppi_limit_found *found, ppi_answer *requests) {
+  if (!found) return PPROF_STATUS_OK;
+  ppi_limit_search *search = &found->search;
+  if (requests && !search->failed && search->out->claim != PPI_CLAIM_NONE)
+    ppi_blame_show(search, requests);
+  bool done = !search->failed;
+  ppi_blame_clear(&search->blame);
+  ppi_model_clear(&found->model);
+  ppi_free(found);
+  return ppi_or_no_memory(done);
 }
