@@ -258,8 +258,8 @@ KEY("devices.graph_kernels", CHOICE, "launch", 0, 0, graph_kernels,
     FIXED)
 KEY("devices.calls", BOOL, "false", 0, 0, NULL, calls,
     "With `kernels`, whether all calls of CUDA are ranges of category"
-    " CudaRuntime. Calls that wait for the device always are, inside other"
-    " ranges.", FIXED)
+    " CudaRuntime. Calls that wait for the device or take its memory always"
+    " are, inside other ranges.", FIXED)
 KEY("machine", BOOL, "false", 0, 0, NULL, machine,
     "Whether the machine is sampled as counters: clocks and power of"
     " devices, quotas, use by other processes, see production.md."
