@@ -43,9 +43,9 @@ typedef struct ppi_limit_call {
   uint32_t first, num;  // of the run's flows, later of its units
   uint32_t host;        // of device work: the thread that submitted it
   uint32_t ended_by;    // of a wait: an OS thread; 0: unknown
-  uint32_t ended_in;   // of a wait: that thread's range, a name + 1; 0: unknown
-  uint32_t dropped;  // launches that joined the call; on a thread: inner calls
-                     // that synchronize
+  uint32_t ended_in;  // of a wait: that thread's range, a name + 1; 0: unknown
+  uint32_t dropped;   // launches that joined the call; on a thread: inner calls
+                      // that synchronize
 } ppi_limit_call;
 
 static inline bool ppi_call_is_between(const ppi_limit_call *call) {
