@@ -17,6 +17,7 @@
 enum {
   LEAST = PPI_LIMIT_CALLS / 16,
   MOST = PPI_LIMIT_CALLS / 4,
+  MOST_ROWS = 4 * PPI_LIMIT_CALLS,
   DEPTHS = 16,
   DEEP = 256,  // so many calls for each outermost one
   STREAMS = 64
@@ -335,17 +336,25 @@ static void keep_depth(ppi_limit_calls *calls, uint32_t depth, place *places) {
   find_open(calls, 0);
 }
 
+// Outermost ranges among the calls from `from` on.
+static size_t num_outer(const ppi_limit_calls *calls, size_t from,
+                        const place *places) {
+  size_t num = 0;
+  for (size_t i = from; i < calls->num; i++)
+    num += !places[i].depth &&
+           !(calls->items[i].flags & (PPI_CALL_OPEN | PPI_CALL_DEVICE));
+  return num;
+}
+
 // If outermost ranges have hundreds inside, stretches of time would hold only
 // few outermost ranges. The later half decides: a start-up has others.
 static bool drop_inner(ppi_limit_calls *calls) {
-  size_t outer = 0, num, half = calls->num / 2;
+  size_t num, half = calls->num / 2;
   if (calls->most_depth == 1) return false;
   place *places = ppi_alloc((calls->num + 1) * sizeof *places);
   if (!places) return false;
   find_depths(calls, 0, places);
-  for (size_t i = half; i < calls->num; i++)
-    outer += !places[i].depth &&
-             !(calls->items[i].flags & (PPI_CALL_OPEN | PPI_CALL_DEVICE));
+  size_t outer = num_outer(calls, half, places);
   bool is_deep = outer && calls->num - half >= DEEP * outer;
   if (is_deep) {
     uint32_t depth = depth_for(calls, 0, places, PPI_LIMIT_CALLS / 2, &num);
@@ -398,6 +407,10 @@ static uint64_t choose(ppi_limit_calls *calls, size_t from,
   size_t num;
   uint64_t last_ns = table->from_ns;
   find_depths(calls, from, places);
+  // A full table of few outermost ranges: later ones get more room.
+  if (table->num >= PPI_LIMIT_CALLS &&
+      table->num >= DEEP * num_outer(calls, from, places))
+    calls->fill.most_rows = MOST_ROWS;
   uint32_t depth = depth_for(calls, from, places, MOST, &num);
   if (calls->most_depth) depth = PPI_MIN(depth, calls->most_depth - 1);
   keep of = {from, calls->num, depth, table->to_ns, from, places, {0}};
@@ -458,7 +471,7 @@ static pprof_status read_table(void *context, const ppi_range_table *table,
 void ppi_limit_calls_begin(ppi_limit_calls *calls) {
   calls->fill.reader = read_table;
   calls->fill.context = calls;
-  calls->fill.most_rows = 4 * PPI_LIMIT_CALLS;
+  calls->fill.most_rows = PPI_LIMIT_CALLS;
 }
 
 void ppi_limit_calls_clear(ppi_limit_calls *calls) {
