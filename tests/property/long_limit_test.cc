@@ -118,6 +118,43 @@ TEST_F(LongLimitTest, LiveLogAndTraceSayTheSame) {
   EXPECT_EQ(Cells(log), Cells(read_back));
 }
 
+// 600 ranges of a start-up, then 30 turns of two stages; the second one
+// launches 10 000 kernels, each 3 us of 10.
+TEST_F(LongLimitTest, AStageOfThousandsOfKernelsIsTheLoops) {
+  uint64_t now_us = 1;
+  feed_.Lane(1, 101, "t");
+  feed_.Device(1, "gpu:0");
+  feed_.Stream(1, 1);
+  for (int i = 0; i < 600; i++, now_us += 10)
+    feed_.Range(1, "import", PPROF_CATEGORY_USER_DEFINED, 1000 * now_us,
+                1000 * (now_us + 9));
+  for (int turn = 0; turn < 30; turn++) {
+    feed_.Range(1, "data", PPROF_CATEGORY_DATALOADER, 1000 * now_us,
+                1000 * (now_us + 1000));
+    now_us += 1000;
+    feed_.Range(1, "update", PPROF_CATEGORY_OPTIMIZATION, 1000 * now_us,
+                1000 * (now_us + 100000));
+    for (int i = 0; i < 10000; i++, now_us += 10) {
+      pprof_event &kernel =
+          feed_.OnDevice(1, 1, "kernel", PPROF_CATEGORY_KERNEL, 1000 * now_us,
+                         1000 * (now_us + 5), 1000 * (now_us + 8));
+      kernel.depth = 1;
+    }
+  }
+  Report live;
+  ppi_report_details details = {};
+  details.answer = true;
+  details.warmup = -1;
+  ppi_report_set_details(live.get(), &details);
+  std::mt19937_64 random(2);
+  EXPECT_EQ(PPROF_STATUS_OK, feed_.DeliverAs(live.sink(), &random, 40));
+  const std::string cells = Cells(live);
+  for (const char *part :
+       {"update is the greatest part of an iteration", " of 101 ms (99 %)"})
+    EXPECT_NE(cells.find(part), std::string::npos)
+        << cells.substr(cells.find("\"limit\""), 500);
+}
+
 // A table of ranges ends at each.
 TEST_F(LongLimitTest, ATraceHasCheckpointsBeforeAllRanges) {
   pprof_event event = {};
