@@ -497,11 +497,12 @@ static pprof_status start(pprof_error *error) {
   return status;
 }
 
-// False: CUDA has ended, perhaps without a call of the program. Else call
-// `leave`.
-static bool enter(void) {
+// False: CUDA has ended. Else call `leave`. At the session's end the driver is
+// asked, too: CUDA may have ended without a handler of ours.
+static bool enter(bool at_end) {
   pthread_mutex_lock(&cupti.calling);
-  if (!cupti.has_ended && ppi_cupti_driver_answer() != PPI_CUPTI_DRIVER_ENDED)
+  if (!cupti.has_ended &&
+      !(at_end && ppi_cupti_driver_answer() == PPI_CUPTI_DRIVER_ENDED))
     return true;
   pthread_mutex_unlock(&cupti.calling);
   return false;
@@ -512,7 +513,7 @@ static void leave(void) {
 }
 
 static void flush(bool all, ppi_device_work_taker *take, void *taker) {
-  if (enter()) {
+  if (enter(all)) {
     cupti.api.cuptiActivityFlushAll(all ? PPI_CUPTI_FLUSH_FORCED : 0);
     leave();
   }
@@ -530,7 +531,7 @@ static void flush(bool all, ppi_device_work_taker *take, void *taker) {
 
 // Records stop here; the hooks go at the end of the program's next call.
 static void stop(void) {
-  if (enter()) {
+  if (enter(true)) {
     for (size_t i = 0; i < NUM_KINDS; i++)
       cupti.api.cuptiActivityDisable(kinds[i]);
     leave();
@@ -540,7 +541,7 @@ static void stop(void) {
 
 static bool num_dropped(uint64_t *out) {
   size_t dropped = cupti.num_dropped;
-  bool is_there = enter(), is_known = cupti.knows_dropped;
+  bool is_there = enter(true), is_known = cupti.knows_dropped;
   if (is_there) {
     is_known = ask_dropped(&dropped);
     leave();

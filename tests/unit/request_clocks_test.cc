@@ -173,9 +173,8 @@ struct Random {
 
 enum Shape { kCalls, kStreams };
 
-// Calls of one host or of both, with random times on the way and in each; or
-// streams, whose
-// second host begins and ends after the first one.
+// Calls of one host or of both, with random times on the way and in each. Of
+// streams, the second host begins and ends after the first one.
 std::vector<Host> Any(Random *random, Shape shape) {
   std::vector<Host> hosts(2);
   double way_ms = random->Up(0.05, 3);

@@ -14,8 +14,10 @@
 namespace pprof_test {
 namespace {
 
-// 30 steps; forward takes `forward_ms` of each, update 2 ms.
-EventFeed Rank(const std::string &rank, uint64_t forward_ms) {
+// 30 steps, or turns that nothing marks; forward takes `forward_ms` of each,
+// update 2 ms.
+EventFeed Rank(const std::string &rank, uint64_t forward_ms,
+               bool are_marked = true) {
   EventFeed feed = FindingsFeed(false);
   feed.Run(std::string(31, '0') + rank, "10" + rank);
   feed.SetRank(rank);
@@ -24,7 +26,7 @@ EventFeed Rank(const std::string &rank, uint64_t forward_ms) {
     uint64_t now_ns = i * step_ms * kMs, middle_ns = now_ns + forward_ms * kMs;
     OnHost(&feed, 1, "forward", now_ns, middle_ns);
     OnHost(&feed, 1, "update", middle_ns, now_ns + step_ms * kMs);
-    feed.Step(now_ns, now_ns + step_ms * kMs);
+    if (are_marked) feed.Step(now_ns, now_ns + step_ms * kMs);
   }
   feed.AddWindow(0, 30 * step_ms * kMs);
   return feed;
@@ -66,6 +68,29 @@ TEST(ViewRanksTest, EachRowHasItsLeastMedianAndMostAndWho) {
   // All have the same.
   Has(text, "     2.00    15 %     2.00     2.00     2.00\n");
   Has(text, "     13.7   100 %     10.0     11.0     20.0  rank 1\n");
+}
+
+EventFeed Once(const std::string &number, const std::string &rank,
+               const std::string &name) {
+  EventFeed feed = FindingsFeed(false);
+  feed.Run(std::string(31, '0') + number, "10" + number);
+  if (!rank.empty()) feed.SetRank(rank);
+  OnHost(&feed, 1, name, 0, 100 * kMs);
+  feed.AddWindow(0, 400 * kMs);
+  return feed;
+}
+
+// Only the interpreter's ranges are in a launcher, and no rank.
+TEST(ViewRanksTest, WhatLaunchesRanksIsNone) {
+  EventFeed launcher = Once("2", "", "import torch");
+  std::string turns = WrittenOf(
+      {launcher, Rank("0", 8, false), Rank("1", 18, false)}, PPI_BY_USUAL);
+  Has(turns, "2 ranks");
+  Has(turns, "iterations of each of forward, update found");
+  std::string once =
+      WrittenOf({launcher, Once("0", "0", "train"), Once("1", "1", "train")},
+                PPI_BY_USUAL);
+  Has(once, "2 ranks");
 }
 
 // A run three weeks before, without steps.
