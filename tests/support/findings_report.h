@@ -19,7 +19,8 @@ namespace pprof_test {
 class FindingsReport {
  public:
   explicit FindingsReport(EventFeed *feed,
-                          const ppi_findings_options *options = nullptr) {
+                          const ppi_findings_options *options = nullptr,
+                          EventFeed *other = nullptr) {
     EXPECT_EQ(PPROF_STATUS_OK, pprof_report_create(&report_));
     ppi_report_details details = {};
     details.requests = details.answer = true;
@@ -27,6 +28,9 @@ class FindingsReport {
     details.warmup = -1;
     ppi_report_set_details(report_, &details);
     EXPECT_EQ(PPROF_STATUS_OK, feed->Deliver(pprof_report_sink(report_)));
+    if (other) {
+      EXPECT_EQ(PPROF_STATUS_OK, other->Deliver(pprof_report_sink(report_)));
+    }
     ppi_figures alone = *ppi_report_figures(report_);  // borrows all in it
     alone.limit = ppi_limit{};
     EXPECT_EQ(PPROF_STATUS_OK, ppi_findings_of(&alone, options, &findings_));

@@ -120,8 +120,11 @@ TEST(FindingsMachineTest, AQuotaIsNamedWithItsProcessors) {
       Text(&feed, "quota"));
 }
 
+// Two processes of one job are no others for each other.
 TEST(FindingsMachineTest, AnotherProcessOnTheDevice) {
-  EventFeed feed = MachineFeed();
+  EventFeed feed = MachineFeed(), beside = MachineFeed();
+  beside.Run(std::string(32, '2'), "102");
+  Calls(&beside, 40 * kS, Steady);
   Calls(&feed, 40 * kS, Steady);
   Count(&feed, "gpu:0.other_processes", 0, 0);
   Count(&feed, "gpu:0.other_processes", 5 * kS, 1);
@@ -129,6 +132,8 @@ TEST(FindingsMachineTest, AnotherProcessOnTheDevice) {
   Count(&feed, "gpu:0.other_processes", 40 * kS, 0);
   EXPECT_EQ("Another process used gpu:0 in 12.0 s of 40.0 s.",
             Text(&feed, "shared-device"));
+  FindingsReport job(&feed, nullptr, &beside);
+  EXPECT_EQ("", job.Text("shared-device"));
 }
 
 // Unknown is said as such, and is no finding.
