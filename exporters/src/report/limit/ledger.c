@@ -75,15 +75,15 @@ static charge charge_call(const ppi_limit_model *model, const gap *in,
 // call begins.
 static charge charge_nothing(const ppi_limit_model *model, uint32_t thread,
                              uint64_t to_ns) {
-  const uint64_t eps_ns = 150000;
+  const uint64_t eps_ns = 150000, time_ns = to_ns - PPI_MIN(eps_ns, to_ns);
   for (size_t i = 0; i < model->num_rows; i++) {
     const ppi_limit_row *row = &model->rows[i];
     uint32_t last;
-    if (row->is_device || i == thread || !row->is_relevant || !row->num_outer)
+    if (time_ns >= row->last_ns || time_ns < row->first_ns || i == thread ||
+        row->is_device || !row->is_relevant)
       continue;
-    bool is_taken =
-        ppi_row_is_taken(model, row, to_ns - PPI_MIN(eps_ns, to_ns), &last);
-    if (is_taken && model->calls[last].end_ns <= to_ns)
+    if (ppi_row_is_taken(model, row, time_ns, &last) &&
+        model->calls[last].end_ns <= to_ns)
       return (charge){PPI_GAP_WAITING, model->calls[last].name};
   }
   return (charge){PPI_GAP_NOTHING, PPI_NONE};

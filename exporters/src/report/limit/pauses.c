@@ -167,7 +167,7 @@ static size_t rows_with_work(const ppi_limit_model *model, const silence *of,
   for (size_t i = 0; i < model->num_rows; i++) {
     const ppi_limit_row *row = &model->rows[i];
     uint32_t last;
-    if (!row->num_outer) continue;
+    if (row->last_ns <= from_ns || row->first_ns > to_ns + slack_ns) continue;
     if (ppi_row_is_taken(model, row, from_ns, &last)) {
       const ppi_limit_call *call = &model->calls[last];
       if (call->end_ns >= to_ns && !(call->flags & PPI_CALL_DEVICE) &&
@@ -203,10 +203,8 @@ static bool find_pauses(ppi_limit_search *search, silence *of) {
   for (size_t i = 0; i + 1 < of->num; i++) {
     uint64_t from_ns = of->events[i], to_ns = of->events[i + 1];
     if (to_ns - from_ns <= of->least_ns) continue;
-    if (rows_with_work(model, of, from_ns, to_ns) +
-            arrivals_stop(model, from_ns, to_ns) <
-        2)
-      continue;
+    size_t num = rows_with_work(model, of, from_ns, to_ns);
+    if (!num || (num == 1 && !arrivals_stop(model, from_ns, to_ns))) continue;
     if (!ppi_intervals_add(&model->pauses, from_ns, to_ns)) return false;
   }
   return true;

@@ -500,10 +500,11 @@ static bool is_outer(const ppi_limit_call *call) {
 static void put_on_row(ppi_limit_model *model, uint32_t at) {
   const ppi_limit_call *call = &model->calls[at];
   ppi_limit_row *row = &model->rows[call->row];
-  if (ppi_call_is_between(call))
-    row->between[row->num_between++] = at;
-  else if (is_outer(call))
-    row->outer[row->num_outer++] = at;
+  if (ppi_call_is_between(call)) row->between[row->num_between++] = at;
+  if (ppi_call_is_between(call) || !is_outer(call)) return;
+  if (!row->num_outer) row->first_ns = call->start_ns;
+  row->last_ns = PPI_MAX(row->last_ns, call->end_ns);
+  row->outer[row->num_outer++] = at;
 }
 
 static bool fill_rows(ppi_limit_model *model) {

@@ -10,7 +10,7 @@
 #include "report/limit/find.h"
 #include "report/limit/row_calls.h"
 
-enum { MOST_UNITS = 1000, MOST_PIECES = 20000, MOST_HOPS = 8 };
+enum { MOST_UNITS = 1000 };
 
 // Two stages of a request are branches if either may begin while the other goes
 // on: neither waits for the other. Calls of one stage take turns.
@@ -22,6 +22,15 @@ typedef struct branches {
                 [MOST_BRANCHES];  // how often it began before the other
 } branches;
 
+// A wait of a unit before `call`.
+typedef struct gap {
+  uint64_t from_ns, to_ns;
+  const ppi_limit_call *call;
+  uint32_t unit;    // of the examined ones
+  uint32_t before;  // the row of the call before it; PPI_NONE: none
+  bool is_between;  // no call of the unit is open
+} gap;
+
 typedef struct walk {
   const ppi_limit_model *model;
   ppi_blame *blame;
@@ -29,8 +38,9 @@ typedef struct walk {
   branches *branches;
   uint8_t *queues;   // by name: 0 not known, 1 no queue, 2 a queue
   uint8_t *several;  // by name: 0 not known, 1 serves one, 2 several
-  bool is_gap;       // between two calls of the unit
-  uint32_t before;   // the row of the first of these two; PPI_NONE: none
+  gap in;            // the current one; outside of gaps, its unit alone counts
+  gap *gaps;         // before calls of stations: their time is divided last
+  size_t num_gaps, gaps_capacity;
   ppi_row_calls rows;
   double *times_ns;  // by name
   bool failed;
@@ -42,64 +52,10 @@ static void add_piece(walk *at, ppi_blame_kind kind, uint32_t of, uint64_t ns) {
   at->failed |= !PPI_ROOM(to->pieces, to->pieces_capacity, to->num_pieces + 1);
   if (at->failed) return;
   to->pieces[to->num_pieces++] =
-      (ppi_blame_piece){ns, (uint32_t)to->num_units - 1, of, kind, at->is_gap};
-}
-
-static bool is_pause(const ppi_limit_model *model, uint64_t time_ns) {
-  return ppi_intervals_measure(&model->pauses, time_ns + 1) >
-         ppi_intervals_measure(&model->pauses, time_ns);
+      (ppi_blame_piece){ns, at->in.unit, of, kind, at->in.is_between};
 }
 
 // ---- a gap ----
-
-typedef enum piece_kind { PIECE_LINE, PIECE_IDLE } piece_kind;
-
-// The station that a request in front of station `at` waits for. It is `at` if
-// all its rows are taken. Else it is the station that has not yet taken a free
-// row's last output.
-static piece_kind who_holds(const ppi_limit_model *model, uint32_t at,
-                            uint64_t time_ns, uint32_t *out_station) {
-  for (int hops = 0; hops < MOST_HOPS; hops++) {
-    const ppi_station *station = &model->stations[at];
-    uint64_t until_ns;
-    uint32_t next = PPI_NONE;
-    bool is_free = false;
-    *out_station = at;
-    if (ppi_station_taken(station, time_ns, &until_ns) >= station->servers)
-      return PIECE_LINE;
-    for (size_t i = 0; i < station->num_rows && !is_free; i++) {
-      uint32_t last;
-      const ppi_limit_row *row = &model->rows[station->rows[i]];
-      if (ppi_row_is_taken(model, row, time_ns, &last)) continue;
-      uint32_t behind = last == PPI_NO_CALL || !model->next_call
-                            ? PPI_NO_CALL
-                            : model->next_call[last];
-      bool is_blocked = behind != PPI_NO_CALL &&
-                        model->calls[behind].start_ns > time_ns &&
-                        !(model->calls[behind].flags & PPI_CALL_LOOSE);
-      if (is_blocked)
-        next = model->rows[model->calls[behind].row].station;
-      else
-        is_free = true;
-    }
-    if (is_free || next == PPI_NONE || next == at) return PIECE_IDLE;
-    at = next;
-  }
-  return PIECE_IDLE;
-}
-
-// The next change of any station.
-static uint64_t next_change(const ppi_limit_model *model, uint64_t time_ns,
-                            uint64_t to_ns) {
-  uint64_t next_ns = to_ns;
-  for (size_t i = 0; i < model->num_stations; i++) {
-    uint64_t until_ns;
-    if (!model->stations[i].num_borders) continue;
-    ppi_station_taken(&model->stations[i], time_ns, &until_ns);
-    next_ns = PPI_MIN(next_ns, until_ns);
-  }
-  return PPI_MAX(next_ns, time_ns + 1);
-}
 
 static bool serves_several(walk *at, uint32_t name) {
   const ppi_limit_model *model = at->model;
@@ -138,22 +94,24 @@ static uint32_t wait_before(const ppi_limit_model *model,
                                                                 : last;
 }
 
-// Blames the thread that ended the wait before `call`, if the request's last
-// call was on another one: the request's numbers do not show that. Answers the
-// time.
-static uint64_t blame_edge(walk *at, ppi_interval gap, uint64_t idle_ns,
-                           const ppi_limit_call *call) {
+// Blames the thread that ended the wait before the gap's call, if the request's
+// last call was on another one: the request's numbers do not show that. Answers
+// the time.
+static uint64_t blame_edge(walk *at, uint64_t idle_ns) {
   const ppi_limit_model *model = at->model;
-  uint32_t wait = wait_before(model, &model->rows[call->row], gap.to_ns);
+  const gap *in = &at->in;
+  uint32_t row = in->call->row;
+  uint32_t wait = wait_before(model, &model->rows[row], in->to_ns);
   double ns = 0;
   if (wait == PPI_NO_CALL || !at->times_ns) return 0;
   at->blame->num_edges++;
   uint32_t by = ppi_row_of_thread(model, model->calls[wait].ended_by);
-  if (by == PPI_NONE || by == at->before || by == call->row ||
+  if (by == PPI_NONE || by == in->before || by == row ||
       model->rows[by].station == PPI_NONE)
     return 0;
   memset(at->times_ns, 0, model->num_names * sizeof *at->times_ns);
-  ppi_row_calls_await(model, &at->rows, wait, gap, at->times_ns);
+  ppi_row_calls_await(model, &at->rows, wait,
+                      (ppi_interval){in->from_ns, in->to_ns}, at->times_ns);
   for (size_t i = 0; i < model->num_names; i++)
     if (!model->names[i].is_recorded) ns += at->times_ns[i];
   uint64_t other_ns = PPI_MIN((uint64_t)ns, idle_ns);
@@ -193,37 +151,80 @@ static uint64_t blame_places(walk *at, const ppi_limit_call *call,
   return ns;
 }
 
-// Divides the gap before `call` by the things that the request waits for.
+static bool is_before(const ppi_limit_model *model, const gap *in,
+                      uint32_t station) {
+  return model->rows[in->call->row].station == station;
+}
+
+// Divides a gap by the things that the request waits for.
+static void divide_gap(walk *at, const ppi_intervals *holders) {
+  const ppi_limit_model *model = at->model;
+  const gap *in = &at->in;
+  uint64_t idle_ns = in->to_ns - in->from_ns;
+  for (uint32_t i = 0; i <= model->num_stations; i++) {
+    if (!holders[i].num) continue;
+    uint64_t ns = ppi_intervals_measure(&holders[i], in->to_ns) -
+                  ppi_intervals_measure(&holders[i], in->from_ns);
+    idle_ns -= ns;
+    if (i == model->num_stations) {
+      at->blame->pause_ns += (double)ns;
+      add_piece(at, PPI_BLAME_PAUSED, PPI_NONE, ns);
+    } else {
+      at->blame->line_ns[i] += (double)ns;
+      add_piece(at, is_before(model, in, i) ? PPI_BLAME_LINE : PPI_BLAME_HELD,
+                i, ns);
+    }
+  }
+  idle_ns -= blame_edge(at, idle_ns);
+  blame_idle(at, in->call->name, idle_ns);
+}
+
+// Many requests wait in front of a station at a time, so what they wait for is
+// found once.
+static bool divide_gaps_before(walk *at, uint32_t station,
+                               ppi_intervals *holders) {
+  const ppi_limit_model *model = at->model;
+  ppi_intervals spans = {0};
+  bool is_done = true;
+  for (size_t i = 0; i < at->num_gaps && is_done; i++)
+    if (is_before(model, &at->gaps[i], station))
+      is_done =
+          ppi_intervals_add(&spans, at->gaps[i].from_ns, at->gaps[i].to_ns);
+  is_done = is_done && ppi_intervals_unite(&spans);
+  is_done = is_done && ppi_find_holders(model, station, &spans, holders);
+  for (size_t i = 0; i < at->num_gaps && is_done; i++) {
+    at->in = at->gaps[i];
+    if (is_before(model, &at->in, station)) divide_gap(at, holders);
+  }
+  for (size_t i = 0; i <= model->num_stations; i++)
+    ppi_intervals_clear(&holders[i]);
+  ppi_intervals_clear(&spans);
+  return is_done;
+}
+
+static void divide_gaps(walk *at) {
+  size_t num = at->model->num_stations;
+  ppi_intervals *holders = ppi_alloc((num + 1) * sizeof *holders);
+  at->failed |= !holders;
+  for (uint32_t i = 0; i < num && !at->failed; i++)
+    at->failed |= !divide_gaps_before(at, i, holders);
+  ppi_free(holders);
+}
+
 static void blame_gap(walk *at, uint64_t from_ns, uint64_t to_ns,
                       const ppi_limit_call *call) {
   const ppi_limit_model *model = at->model;
-  uint32_t station = model->rows[call->row].station;
-  uint64_t idle_ns = 0, pieces = 0;
   if (from_ns >= to_ns) return;
-  if (call->flags & PPI_CALL_LOOSE || station == PPI_NONE) {
+  if (call->flags & PPI_CALL_LOOSE ||
+      model->rows[call->row].station == PPI_NONE) {
     uint64_t line_ns = blame_places(at, call, from_ns, to_ns);
     blame_idle(at, call->name, to_ns - from_ns - line_ns);
     return;
   }
-  for (uint64_t time_ns = from_ns; time_ns < to_ns; pieces++) {
-    uint64_t next_ns =
-        pieces < MOST_PIECES ? next_change(model, time_ns, to_ns) : to_ns;
-    uint32_t held = station;
-    uint64_t ns = next_ns - time_ns;
-    if (is_pause(model, time_ns)) {
-      at->blame->pause_ns += (double)ns;
-      add_piece(at, PPI_BLAME_PAUSED, PPI_NONE, ns);
-    } else if (who_holds(model, station, time_ns, &held) == PIECE_LINE) {
-      at->blame->line_ns[held] += (double)ns;
-      add_piece(at, held == station ? PPI_BLAME_LINE : PPI_BLAME_HELD, held,
-                ns);
-    } else {
-      idle_ns += ns;
-    }
-    time_ns = next_ns;
-  }
-  idle_ns -= blame_edge(at, (ppi_interval){from_ns, to_ns}, idle_ns, call);
-  blame_idle(at, call->name, idle_ns);
+  at->in.from_ns = from_ns;
+  at->in.to_ns = to_ns;
+  at->in.call = call;
+  at->failed |= !PPI_PUSH(at->gaps, at->num_gaps, at->gaps_capacity, at->in);
 }
 
 // ---- branches ----
@@ -479,14 +480,15 @@ static uint64_t blame_call(walk *at, uint32_t index, uint64_t to_ns,
 
 static void blame_between(walk *at, uint64_t from_ns, uint64_t to_ns,
                           const ppi_limit_call *behind) {
-  at->is_gap = true;
+  at->in.is_between = true;
   blame_gap(at, from_ns, to_ns, behind);
-  at->is_gap = false;
+  at->in.is_between = false;
 }
 
 static void walk_unit(walk *at) {
   const ppi_limit_call *behind = NULL;
   uint64_t time_ns = at->unit->end_ns;
+  at->in.unit = (uint32_t)at->blame->num_units;
   at->blame->latencies[at->blame->num_units++] =
       at->unit->end_ns - at->unit->start_ns;
   at->blame->latency_ns += (double)(at->unit->end_ns - at->unit->start_ns);
@@ -495,12 +497,12 @@ static void walk_unit(walk *at) {
     if (index == PPI_NO_CALL) break;
     const ppi_limit_call *call = &at->model->calls[index];
     uint64_t end_ns = PPI_MIN(call->end_ns, time_ns);
-    at->before = call->flags & PPI_CALL_DEVICE ? call->host : call->row;
+    at->in.before = call->flags & PPI_CALL_DEVICE ? call->host : call->row;
     if (behind) blame_between(at, end_ns, time_ns, behind);
     time_ns = blame_call(at, index, end_ns, behind);
     behind = call;
   }
-  at->before = PPI_NONE;
+  at->in.before = PPI_NONE;
   if (behind && time_ns > at->unit->start_ns)
     blame_between(at, at->unit->start_ns, time_ns, behind);
 }
@@ -549,9 +551,10 @@ bool ppi_blame_find(const ppi_limit_model *model, ppi_blame *out) {
     at.failed = model->are_linked &&
                 (!at.times_ns || !ppi_row_calls_list(model, &at.rows));
     if (!at.failed) walk_units(&at);
+    if (!at.failed) divide_gaps(&at);
   }
   ppi_row_calls_clear(&at.rows);
-  PPI_FREE_ALL(at.times_ns, of, at.queues, at.several);
+  PPI_FREE_ALL(at.times_ns, of, at.queues, at.several, at.gaps);
   return !at.failed;
 }
 

@@ -74,6 +74,10 @@ uint32_t ppi_station_of_places(const ppi_limit_model *model, uint32_t name);
 // time of the next change.
 uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
                            uint64_t *out_until_ns);
+// Adds to `holders`, by station and last for pauses, when in `spans` each of
+// them holds up requests in front of `station`. False: out of memory.
+bool ppi_find_holders(const ppi_limit_model *model, uint32_t station,
+                      const ppi_intervals *spans, ppi_intervals *holders);
 // The time in which all of its servers are taken.
 uint64_t ppi_station_full_ns(const ppi_station *station, uint64_t from_ns,
                              uint64_t to_ns);
