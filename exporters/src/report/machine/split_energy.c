@@ -34,6 +34,8 @@ typedef struct split {
   const ppi_machine_run *run;
   const ppi_limit_calls *calls;
   unsigned device;
+  uint32_t stream;  // looked up last
+  bool is_ours;     // it is of this device
   bool has_kernels;
   border *borders;
   size_t num_borders;
@@ -57,9 +59,13 @@ static unsigned number_of(const ppi_table_ids *ids, uint32_t stream) {
   return (unsigned)strtoul(colon + 1, NULL, 10);
 }
 
-static bool is_of_device(const split *of, const ppi_limit_call *call) {
-  return (call->flags & PPI_CALL_DEVICE) &&
-         number_of(&of->calls->fill.ids, call->row) == of->device;
+static bool is_of_device(split *of, const ppi_limit_call *call) {
+  if (!(call->flags & PPI_CALL_DEVICE)) return false;
+  if (call->row != of->stream) {
+    of->stream = call->row;
+    of->is_ours = number_of(&of->calls->fill.ids, call->row) == of->device;
+  }
+  return of->is_ours;
 }
 
 // The call that names the stage: for a kernel, the range that launched it.
@@ -72,6 +78,10 @@ static uint32_t stage_of(const split *of, uint32_t call) {
 }
 
 PPI_ORDER(compare_borders, border, PPI_UP(ns) PPI_DOWN(ends))
+
+static uint64_t border_time(const void *at) {
+  return ((const border *)at)->ns;
+}
 
 static bool find_borders(split *of) {
   size_t num = of->calls->num;
@@ -91,8 +101,8 @@ static bool find_borders(split *of) {
         (border){call->start_ns, (uint32_t)i, false};
     of->borders[of->num_borders++] = (border){call->end_ns, (uint32_t)i, true};
   }
-  if (of->num_borders > 1)
-    qsort(of->borders, of->num_borders, sizeof *of->borders, compare_borders);
+  ppi_sort(of->borders, of->num_borders, sizeof *of->borders, border_time,
+           compare_borders);
   return true;
 }
 
@@ -285,7 +295,8 @@ static bool add_rows(const split *of, ppi_energy *out) {
 static bool split_device(const ppi_machine_run *run,
                          const ppi_limit_calls *calls, unsigned device,
                          ppi_energy *out) {
-  split of = {.run = run, .calls = calls, .device = device};
+  split of = {
+      .run = run, .calls = calls, .device = device, .stream = UINT32_MAX};
   if (!find_span(&of)) return true;
   bool done = find_period(&of) && find_borders(&of);
   active now = {.num = 0};
