@@ -2,9 +2,26 @@
 //
 // Finds what holds up the requests in front of a station, over time.
 #include "base/base.h"
+#include "base/mem.h"
+#include "base/sort.h"
 #include "report/limit/walk.h"
 
 enum { MOST_HOPS = 8 };
+
+bool ppi_changes_list(const ppi_limit_model *model, ppi_changes *out) {
+  size_t num = 0;
+  for (size_t i = 0; i < model->num_stations; i++)
+    num += model->stations[i].num_borders;
+  out->items = ppi_alloc((num + 1) * sizeof *out->items);
+  if (!out->items) return false;
+  for (size_t i = 0; i < model->num_stations; i++) {
+    const ppi_station *station = &model->stations[i];
+    for (size_t k = 0; k < station->num_borders; k++)
+      out->items[out->num++] = station->borders_ns[k];
+  }
+  ppi_sort_numbers(out->items, out->num);
+  return true;
+}
 
 // Whether everything stands still, or works, until `*until_ns` at least.
 static bool is_pause(const ppi_limit_model *model, uint64_t time_ns,
@@ -20,24 +37,11 @@ static bool is_pause(const ppi_limit_model *model, uint64_t time_ns,
   return is_in;
 }
 
-// The next change of any station.
-static uint64_t next_change(const ppi_limit_model *model, uint64_t time_ns,
-                            uint64_t to_ns) {
-  uint64_t next_ns = to_ns;
-  for (size_t i = 0; i < model->num_stations; i++) {
-    uint64_t until_ns;
-    if (!model->stations[i].num_borders) continue;
-    ppi_station_taken(&model->stations[i], time_ns, &until_ns);
-    next_ns = PPI_MIN(next_ns, until_ns);
-  }
-  return PPI_MAX(next_ns, time_ns + 1);
-}
-
 // The station that a request in front of station `at` waits for, until
 // `*until_ns` at least; PPI_NONE: none. It is `at` if all its rows are taken.
 // Else it is the station that has not yet taken a free row's last output.
-static uint32_t who_holds(const ppi_limit_model *model, uint32_t at,
-                          uint64_t time_ns, uint64_t *until_ns) {
+static uint32_t who_holds(const ppi_limit_model *model, const ppi_changes *all,
+                          uint32_t at, uint64_t time_ns, uint64_t *until_ns) {
   const uint64_t to_ns = *until_ns;
   for (int hops = 0; hops < MOST_HOPS; hops++) {
     const ppi_station *station = &model->stations[at];
@@ -65,32 +69,36 @@ static uint32_t who_holds(const ppi_limit_model *model, uint32_t at,
     }
     if (is_free || next == PPI_NONE || next == at) return PPI_NONE;
     // Other stations' changes count from here on.
-    if (!hops) *until_ns = next_change(model, time_ns, to_ns);
+    size_t change =
+        ppi_count_below(all->items, all->num, sizeof *all->items, time_ns + 1);
+    if (change < all->num) *until_ns = PPI_MIN(to_ns, all->items[change]);
     at = next;
   }
   return PPI_NONE;
 }
 
-static bool add_holders(const ppi_limit_model *model, uint32_t at,
-                        const ppi_interval *in, ppi_intervals *holders) {
+static bool add_holders(const ppi_limit_model *model, const ppi_changes *all,
+                        uint32_t at, const ppi_interval *in,
+                        ppi_intervals *holders) {
   bool is_done = true;
   for (uint64_t time_ns = in->from_ns, until_ns; time_ns < in->to_ns && is_done;
        time_ns = until_ns) {
     until_ns = in->to_ns;
     uint32_t by = is_pause(model, time_ns, &until_ns)
                       ? (uint32_t)model->num_stations
-                      : who_holds(model, at, time_ns, &until_ns);
+                      : who_holds(model, all, at, time_ns, &until_ns);
     if (by != PPI_NONE)
       is_done = ppi_intervals_add(&holders[by], time_ns, until_ns);
   }
   return is_done;
 }
 
-bool ppi_find_holders(const ppi_limit_model *model, uint32_t station,
-                      const ppi_intervals *spans, ppi_intervals *holders) {
+bool ppi_find_holders(const ppi_limit_model *model, const ppi_changes *all,
+                      uint32_t station, const ppi_intervals *spans,
+                      ppi_intervals *holders) {
   bool is_done = true;
   for (size_t i = 0; i < spans->num && is_done; i++)
-    is_done = add_holders(model, station, &spans->items[i], holders);
+    is_done = add_holders(model, all, station, &spans->items[i], holders);
   for (size_t i = 0; i <= model->num_stations && is_done; i++)
     is_done = !holders[i].num || ppi_intervals_unite(&holders[i]);
   return is_done;

@@ -101,11 +101,14 @@ static void wait_for_loops(ppi_limit_model *model, const ppi_limit_name *name,
 }
 
 bool ppi_model_find_loops(ppi_limit_model *model) {
-  bool is_done = true;
   if (model->unit_kind != PPI_UNIT_REQUEST) return true;
+  uint8_t *has_tasks = ppi_alloc(model->num_rows + 1);
+  bool is_done = has_tasks != NULL;
+  for (size_t i = 0; i < model->num_calls && is_done; i++)
+    has_tasks[model->calls[i].row] |= is_of_task(&model->calls[i]);
   for (size_t k = 0; k < model->num_rows && is_done; k++) {
     const ppi_limit_row *row = &model->rows[k];
-    if (row->is_device || row->station == PPI_NONE ||
+    if (!has_tasks[k] || row->is_device || row->station == PPI_NONE ||
         model->stations[row->station].servers != 1)
       continue;
     uint64_t *since = busy_since(model, row);
@@ -115,6 +118,7 @@ bool ppi_model_find_loops(ppi_limit_model *model) {
         wait_for_loops(model, &model->names[i], (uint32_t)k, since);
     ppi_free(since);
   }
+  ppi_free(has_tasks);
   return is_done;
 }
 

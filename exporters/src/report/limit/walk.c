@@ -181,8 +181,8 @@ static void divide_gap(walk *at, const ppi_intervals *holders) {
 
 // Many requests wait in front of a station at a time, so what they wait for is
 // found once.
-static bool divide_gaps_before(walk *at, uint32_t station,
-                               ppi_intervals *holders) {
+static bool divide_gaps_before(walk *at, const ppi_changes *all,
+                               uint32_t station, ppi_intervals *holders) {
   const ppi_limit_model *model = at->model;
   ppi_intervals spans = {0};
   bool is_done = true;
@@ -191,7 +191,7 @@ static bool divide_gaps_before(walk *at, uint32_t station,
       is_done =
           ppi_intervals_add(&spans, at->gaps[i].from_ns, at->gaps[i].to_ns);
   is_done = is_done && ppi_intervals_unite(&spans);
-  is_done = is_done && ppi_find_holders(model, station, &spans, holders);
+  is_done = is_done && ppi_find_holders(model, all, station, &spans, holders);
   for (size_t i = 0; i < at->num_gaps && is_done; i++) {
     at->in = at->gaps[i];
     if (is_before(model, &at->in, station)) divide_gap(at, holders);
@@ -205,9 +205,11 @@ static bool divide_gaps_before(walk *at, uint32_t station,
 static void divide_gaps(walk *at) {
   size_t num = at->model->num_stations;
   ppi_intervals *holders = ppi_alloc((num + 1) * sizeof *holders);
-  at->failed |= !holders;
+  ppi_changes all = {NULL, 0};
+  at->failed |= !holders || !ppi_changes_list(at->model, &all);
   for (uint32_t i = 0; i < num && !at->failed; i++)
-    at->failed |= !divide_gaps_before(at, i, holders);
+    at->failed |= !divide_gaps_before(at, &all, i, holders);
+  ppi_free(all.items);
   ppi_free(holders);
 }
 
