@@ -218,6 +218,17 @@ class LimitsTest(case.Case):
         self.assertNotIn("host-bound", case.output("summary", self.path("trace.json")))
         self.assertAlmostEqual(4900 / 8000, sum(gap["part"] for gap in limit["gaps"]), delta=0.01)
 
+    def test_time_that_nothing_explains_has_no_bound(self):
+        # Rounds of 8 ms: forward 2 ms, whose kernel takes 1.7 ms; then nothing is recorded.
+        trace, us = traces.KinetoTrace(), 1000
+        for at in range(0, 40 * 8000 * us, 8000 * us):
+            trace.host("forward", "user_annotation", at, at + 2000 * us)
+            number = trace.call(at + 100 * us, at + 101 * us)
+            trace.device("gemm", at + 200 * us, at + 1900 * us, number)
+        said = " ".join(case.output("summary", self.written(trace)).split())
+        self.assertRegex(said, r"is idle 7\d % of the time, by cause: nothing recorded")
+        self.assertNotIn("Without the first of these", said)
+
     def test_a_device_that_limits_is_not_called_idle_for_the_start(self):
         # One kernel, 400 ms of start-up, then 40 rounds of 8 ms that the device works through.
         trace, us = traces.KinetoTrace(), 1000

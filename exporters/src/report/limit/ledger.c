@@ -348,7 +348,9 @@ void ppi_limit_say_gaps(ppi_limit_search *search) {
     if (i) PPI_ADD(list, ", ");
     add_gap(&out->gaps[i], list, sizeof list);
   }
-  if (out->gaps[0].part < 1)
+  ppi_gap_kind first = out->gaps[0].kind;
+  if (first != PPI_GAP_NOTHING && first != PPI_GAP_NO_REQUEST &&
+      out->gaps[0].part < 1)
     PPI_SAY(
         without, " Without the first of these the rate rises by at most %s.",
         ppi_words_percent(out->gaps[0].part / (1 - out->gaps[0].part), 1).text);
