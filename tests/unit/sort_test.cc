@@ -81,6 +81,34 @@ TEST(SortTest, OfRangesThatNest) {
   }
 }
 
+TEST(SortTest, OfAFewSortedStretches) {
+  for (size_t num : {1, 2, 3, 7, 16, 17}) {
+    std::vector<Item> items = Make(1001 * num, 0, 5000);
+    for (size_t i = 0; i < num; i++)
+      std::sort(items.begin() + 1001 * i, items.begin() + 1001 * (i + 1),
+                IsBefore);
+    ExpectSorted(items);
+  }
+}
+
+TEST(SortTest, ANumberAtAPlaceIsTheSortedOnes) {
+  for (uint64_t span : {1ull, 300ull, 1ull << 40, ~0ull}) {
+    for (size_t num : {1, 256, 257, 5000}) {
+      std::vector<uint64_t> numbers;
+      for (const Item &item : Make(num, 0, span)) numbers.push_back(item.time);
+      // One far away, so that all others share a slot.
+      numbers[0] = UINT64_MAX;
+      std::vector<uint64_t> want = numbers;
+      std::sort(want.begin(), want.end());
+      for (size_t at : {size_t{0}, num / 3, num - 1}) {
+        std::vector<uint64_t> moved = numbers;
+        ASSERT_EQ(want[at], ppi_number_at(moved.data(), num, at))
+            << at << " of " << num;
+      }
+    }
+  }
+}
+
 TEST(SortTest, EqualOnesStayInTheirOrderWithoutComparison) {
   for (size_t num : {10, 256, 257, 3000}) {
     std::vector<Item> items = Make(num, 5, 7), want = items;

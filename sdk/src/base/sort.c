@@ -13,6 +13,7 @@
 enum {
   FEW = 256,
   SHORT = 8,
+  MOST_RUNS = 16,
   DIGIT = 11,
   NUM_DIGITS = 1 << DIGIT,
   MOST_BYTES = 256
@@ -50,16 +51,16 @@ static bool insert_places(place *places, size_t num, size_t most) {
   return true;
 }
 
-static void merge_places(const sorting *by, size_t from, size_t width) {
-  const place *places = by->places;
-  size_t middle = PPI_MIN(from + width, by->num);
-  size_t end = PPI_MIN(from + 2 * width, by->num);
-  size_t left = from, right = middle;
-  for (size_t to = from; to < end; to++) {
-    bool is_left = left < middle &&
-                   (right == end || places[left].key <= places[right].key);
-    by->spare[to] = places[is_left ? left++ : right++];
-  }
+// Merges two sorted stretches, [from, middle) and [middle, end).
+static void merge_places(const sorting *by, size_t from, size_t middle,
+                         size_t end) {
+  const place *left = by->places + from, *right = by->places + middle;
+  const place *left_end = right, *right_end = by->places + end;
+  place *to = by->spare + from;
+  while (left < left_end && right < right_end)
+    *to++ = right->key < left->key ? *right++ : *left++;
+  for (; left < left_end; left++) *to++ = *left;
+  for (; right < right_end; right++) *to++ = *right;
 }
 
 static void merge_all(sorting *by) {
@@ -67,9 +68,32 @@ static void merge_all(sorting *by) {
     insert_places(by->places + from, PPI_MIN(by->num - from, SHORT), SIZE_MAX);
   for (size_t width = SHORT; width < by->num; width *= 2) {
     for (size_t from = 0; from < by->num; from += 2 * width)
-      merge_places(by, from, width);
+      merge_places(by, from, PPI_MIN(from + width, by->num),
+                   PPI_MIN(from + 2 * width, by->num));
     swap_places(by);
   }
+}
+
+// Those of a few threads are a few sorted stretches; false: these are more.
+static bool merge_runs(sorting *by) {
+  size_t ends[MOST_RUNS + 1], num = 0;
+  for (size_t i = 1; i < by->num; i++) {
+    if (by->places[i].key >= by->places[i - 1].key) continue;
+    if (num == MOST_RUNS - 1) return false;
+    ends[num++] = i;
+  }
+  ends[num++] = by->num;
+  while (num > 1) {
+    size_t from = 0, kept = 0;
+    ends[num] = by->num;
+    for (size_t i = 0; i < num; i += 2) {
+      merge_places(by, from, ends[i], ends[i + 1]);
+      ends[kept++] = from = ends[i + 1];
+    }
+    swap_places(by);
+    num = kept;
+  }
+  return true;
 }
 
 // ---- many ----
@@ -108,7 +132,7 @@ static void spread_places(sorting *by, uint64_t least, uint64_t most) {
 // all keys are removed.
 static void sort_places(sorting *by) {
   uint64_t least = UINT64_MAX, most = 0;
-  if (insert_places(by->places, by->num, by->num)) return;
+  if (merge_runs(by) || insert_places(by->places, by->num, by->num)) return;
   for (size_t i = 0; i < by->num; i++) {
     least = PPI_MIN(least, by->places[i].key);
     most = PPI_MAX(most, by->places[i].key);
@@ -230,6 +254,28 @@ void ppi_sort_numbers(uint64_t *numbers, size_t num) {
   sort_places(&by);
   for (size_t i = 0; i < num; i++) numbers[i] = by.places[i].key;
   ppi_free(by.memory);
+}
+
+// Numbers into slots by position, until few share the slot.
+uint64_t ppi_number_at(uint64_t *numbers, size_t num, size_t at) {
+  while (num > FEW) {
+    size_t counts[NUM_DIGITS] = {0}, slot = 0, kept = 0;
+    unsigned shift = 0;
+    uint64_t least = UINT64_MAX, most = 0;
+    for (size_t i = 0; i < num; i++) {
+      least = PPI_MIN(least, numbers[i]);
+      most = PPI_MAX(most, numbers[i]);
+    }
+    if (least == most) return least;
+    while ((most - least) >> shift >= NUM_DIGITS) shift++;
+    for (size_t i = 0; i < num; i++) counts[(numbers[i] - least) >> shift]++;
+    for (; at >= counts[slot]; slot++) at -= counts[slot];
+    for (size_t i = 0; i < num; i++)
+      if ((numbers[i] - least) >> shift == slot) numbers[kept++] = numbers[i];
+    num = kept;
+  }
+  ppi_sort_numbers(numbers, num);
+  return numbers[at];
 }
 
 // ---- searching ----
