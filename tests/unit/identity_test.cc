@@ -31,7 +31,7 @@ Result Settle(const std::vector<ppi_device_side> &sides,
     EXPECT_TRUE(ppi_identity_add(&identity, &side));
   for (uint64_t horizon : horizons)
     EXPECT_TRUE(ppi_identity_settle(&identity, &windows, &in_steps, horizon));
-  Result result = {ppi_union_measure(&identity.busy[0]),
+  Result result = {identity.busy[0].ns,
                    {identity.idle_ns, identity.idle_ns + PPI_NUM_IDLE}};
   ppi_identity_clear(&identity);
   return result;

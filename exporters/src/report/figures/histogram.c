@@ -44,17 +44,17 @@ static int octave_size(int octave) {
   return octave == 0 ? NUM_LINEAR : NUM_STEPS;
 }
 
-static bool count(ppi_histogram *histogram, int octave, int step, uint64_t n) {
+static uint64_t *steps_of(ppi_histogram *histogram, int octave) {
   uint64_t **slot = &histogram->octaves[octave];
   if (!*slot) *slot = ppi_alloc((size_t)octave_size(octave) * sizeof **slot);
-  if (!*slot) return false;
-  (*slot)[step] += n;
-  return true;
+  return *slot;
 }
 
 static bool count_value(ppi_histogram *histogram, uint64_t value) {
   int octave = octave_of(value);
-  return count(histogram, octave, step_of(value, octave), 1);
+  uint64_t *steps = steps_of(histogram, octave);
+  if (steps) steps[step_of(value, octave)]++;
+  return steps;
 }
 
 static bool use_buckets(ppi_histogram *histogram) {
@@ -87,11 +87,11 @@ bool ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value) {
 
 static bool merge_buckets(ppi_histogram *into, const ppi_histogram *from) {
   for (int octave = 0; octave < NUM_OCTAVES; octave++) {
-    if (!from->octaves[octave]) continue;
-    for (int step = 0; step < octave_size(octave); step++) {
-      uint64_t n = from->octaves[octave][step];
-      if (n && !count(into, octave, step, n)) return false;
-    }
+    const uint64_t *added = from->octaves[octave];
+    uint64_t *steps = added ? steps_of(into, octave) : NULL;
+    if (added && !steps) return false;
+    for (int step = 0; steps && step < octave_size(octave); step++)
+      steps[step] += added[step];
   }
   if (into->n == 0 || from->min < into->min) into->min = from->min;
   into->max = PPI_MAX(into->max, from->max);

@@ -301,7 +301,7 @@ static bool note_waits(ppi_figures *out) {
 static void fill_identity(ppi_run *run, ppi_report_device *device,
                           ppi_identity *identity) {
   uint64_t wall_ns = ppi_windows_overlap(&run->windows, 0, UINT64_MAX);
-  uint64_t busy_ns = ppi_union_measure(&identity->busy[0]);
+  uint64_t busy_ns = identity->busy[0].ns;
   uint64_t sum_ns = busy_ns;
   for (int i = 0; i < PPI_NUM_IDLE; i++) {
     device->idle_ns[i] += identity->idle_ns[i];
@@ -365,13 +365,14 @@ static bool fill_devices(ppi_run *run, ppi_figures *out) {
     if (!from || (i == 0 && from->ranges == 0)) continue;
     ppi_identity *identity = &from->identity;
     // Within the ratio base that fill_bases chooses.
-    ppi_union *busy = run->steps.num ? identity->busy_in_steps : identity->busy;
+    const ppi_covered *busy =
+        run->steps.num ? identity->busy_in_steps : identity->busy;
     ppi_report_device row = {
         .name = from->name,
         .ranges = from->ranges,
         .untimed = from->untimed,
-        .used_ns = ppi_union_measure(&busy[from->has_kernels]),
-        .active_ns = ppi_union_measure(&busy[0]),
+        .used_ns = busy[from->has_kernels].ns,
+        .active_ns = busy[0].ns,
         .not_submitted_ns = run->steps.num
                                 ? identity->not_submitted_in_steps_ns
                                 : identity->idle_ns[PPI_IDLE_NOT_SUBMITTED],

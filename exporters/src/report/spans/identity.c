@@ -253,40 +253,40 @@ static bool note_busy(ppi_identity *identity, const ppi_windows *windows,
   return true;
 }
 
-// Adds the parts of a side in `spans`. A late or endless step counts in both
-// the ratio base, which has the same spans, and here, or in neither.
-static bool add_busy(const ppi_span *spans, size_t num,
-                     const ppi_device_side *side, ppi_union *busy) {
-  bool done = true;
-  for (size_t i = ppi_spans_after(spans, num, side->start_ns);
-       i < num && spans[i].start_ns < side->end_ns && done; i++) {
-    uint64_t low_ns = PPI_MAX(side->start_ns, spans[i].start_ns);
-    uint64_t high_ns = PPI_MIN(side->end_ns, spans[i].end_ns);
-    done = ppi_union_add(&busy[0], low_ns, high_ns);
-    if (side->is_kernel && done)
-      done = ppi_union_add(&busy[1], low_ns, high_ns);
-  }
-  return done;
+static void cover(ppi_covered *by, uint64_t start_ns, uint64_t end_ns) {
+  start_ns = PPI_MAX(start_ns, by->until_ns);
+  if (end_ns <= start_ns) return;
+  by->ns += end_ns - start_ns;
+  by->until_ns = end_ns;
 }
 
-static bool add_to_steps(ppi_identity *identity, const ppi_windows *windows,
+// Adds the parts of a side in `spans`. A late or endless step counts in both
+// the ratio base, which has the same spans, and here, or in neither.
+static void add_busy(const ppi_span *spans, size_t num,
+                     const ppi_device_side *side, ppi_covered *busy) {
+  for (size_t i = ppi_spans_after(spans, num, side->start_ns);
+       i < num && spans[i].start_ns < side->end_ns; i++) {
+    uint64_t low_ns = PPI_MAX(side->start_ns, spans[i].start_ns);
+    uint64_t high_ns = PPI_MIN(side->end_ns, spans[i].end_ns);
+    cover(&busy[0], low_ns, high_ns);
+    if (side->is_kernel) cover(&busy[1], low_ns, high_ns);
+  }
+}
+
+static void add_to_steps(ppi_identity *identity, const ppi_windows *windows,
                          const ppi_device_side *side, const live_steps *live) {
-  bool done = true;
-  for (size_t k = 0; k < live->num && done; k++) {
+  for (size_t k = 0; k < live->num; k++) {
     ppi_identity_step *step = &identity->steps[live->items[k]];
     ppi_device_side part = {.start_ns = PPI_MAX(side->start_ns, step->start_ns),
                             .end_ns = PPI_MIN(side->end_ns, step->end_ns)};
-    done = add_busy(windows->items, windows->num, &part, &step->busy);
+    add_busy(windows->items, windows->num, &part, &step->busy);
   }
-  return done;
 }
 
 static void check_step(ppi_identity *identity, const ppi_windows *windows,
                        ppi_identity_step *step) {
   uint64_t wall_ns = ppi_windows_overlap(windows, step->start_ns, step->end_ns);
-  uint64_t busy_ns = ppi_union_measure(&step->busy);
-  if (wall_ns != busy_ns + step->idle_ns) identity->steps_failed++;
-  ppi_union_clear(&step->busy);
+  if (wall_ns != step->busy.ns + step->idle_ns) identity->steps_failed++;
 }
 
 static bool take_side(ppi_identity *identity, const ppi_windows *windows,
@@ -330,8 +330,6 @@ static void release_steps(ppi_identity *identity, const ppi_windows *windows,
       check_step(identity, windows, step);
     else if (!known || step->start_ns < identity->cursor_ns)
       identity->steps[kept++] = *step;
-    else
-      ppi_union_clear(&step->busy);
   }
   identity->num_steps = kept;
 }
@@ -353,11 +351,10 @@ static bool take_sides(ppi_identity *identity, const ppi_windows *windows,
     if (side.is_untimed) continue;
     ppi_device_side known = side;
     known.end_ns = PPI_MIN(side.end_ns, horizon_ns);
-    done = done && note_busy(identity, windows, &known) &&
-           add_busy(windows->items, windows->num, &known, identity->busy) &&
-           add_busy(in_steps->spans, in_steps->num, &known,
-                    identity->busy_in_steps) &&
-           add_to_steps(identity, windows, &known, live);
+    done = done && note_busy(identity, windows, &known);
+    add_busy(windows->items, windows->num, &known, identity->busy);
+    add_busy(in_steps->spans, in_steps->num, &known, identity->busy_in_steps);
+    add_to_steps(identity, windows, &known, live);
     if (side.end_ns <= horizon_ns) continue;
     side.start_ns = horizon_ns;
     side.continued = true;
@@ -391,7 +388,6 @@ static void limit_steps(ppi_identity *identity, uint64_t horizon_ns) {
         identity->open[open] = identity->open[--identity->num_open];
       }
       identity->steps_unchecked += !is_open;
-      ppi_union_clear(&step->busy);
       continue;
     }
     if (is_known) ends_ns[num++] = step->end_ns;
@@ -430,10 +426,6 @@ bool ppi_identity_settle(ppi_identity *identity, const ppi_windows *windows,
   ppi_free(live.items);
   if (!done) return false;
   release_steps(identity, windows, horizon_ns);
-  for (int i = 0; i < 2; i++) {
-    ppi_union_settle(&identity->busy[i], horizon_ns);
-    ppi_union_settle(&identity->busy_in_steps[i], horizon_ns);
-  }
   identity->settled_ns = horizon_ns;
   if (identity->num_sides) return true;
   ppi_free(identity->sides);
@@ -443,12 +435,6 @@ bool ppi_identity_settle(ppi_identity *identity, const ppi_windows *windows,
 }
 
 void ppi_identity_clear(ppi_identity *identity) {
-  for (size_t i = 0; i < identity->num_steps; i++)
-    ppi_union_clear(&identity->steps[i].busy);
-  for (int i = 0; i < 2; i++) {
-    ppi_union_clear(&identity->busy[i]);
-    ppi_union_clear(&identity->busy_in_steps[i]);
-  }
   PPI_FREE_ALL(identity->steps, identity->gap_ns, identity->open,
                identity->sides);
   ppi_course_clear(&identity->course);

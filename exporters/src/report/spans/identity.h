@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The accounting identity of one device: in the windows, and in each step, wall
-// = busy + the idle classes. Busy is a union; a separate sweep finds the gaps,
-// so that one checks the other.
+// = busy + the idle classes. Busy is what sides cover; a separate sweep finds
+// the gaps, so that one checks the other.
 #pragma once
 
 #include "report/figures/figures.h"
@@ -27,11 +27,16 @@ typedef struct ppi_device_side {
 // Of one device; a step that begins while so many are open is not checked.
 enum { PPI_IDENTITY_MAX_OPEN = 256 };
 
+// The time that sides cover; these come by their begin.
+typedef struct ppi_covered {
+  uint64_t ns, until_ns;
+} ppi_covered;
+
 typedef struct ppi_identity_step {
   uint64_t key;               // lane and depth
   uint64_t start_ns, end_ns;  // end: UINT64_MAX while the step is open
   uint64_t idle_ns;
-  ppi_union busy;
+  ppi_covered busy;
 } ppi_identity_step;
 
 typedef struct ppi_open_step {
@@ -46,7 +51,7 @@ typedef struct ppi_identity {
   ppi_open_step *open;  // of steps
   size_t num_open, open_capacity;
   // In the windows, and in steps; [1]: kernels alone.
-  ppi_union busy[2], busy_in_steps[2];
+  ppi_covered busy[2], busy_in_steps[2];
   uint64_t idle_ns[PPI_NUM_IDLE];
   uint64_t first_calls_ns;  // of not submitted: before the first side
   uint64_t not_submitted_in_steps_ns;

@@ -113,8 +113,8 @@ bool ppi_scopes_prepare(ppi_scopes *scopes, uint64_t horizon_ns) {
   scopes->num_before = 0;
   if (num + scopes->num_carried == 0) return true;
   size_t most = num + scopes->num_carried + 1;
-  scopes->times_ns = ppi_alloc(most * sizeof *scopes->times_ns);
-  scopes->before = ppi_alloc(most * sizeof *scopes->before);
+  scopes->times_ns = ppi_realloc(NULL, most * sizeof *scopes->times_ns);
+  scopes->before = ppi_realloc(NULL, most * sizeof *scopes->before);
   if (!scopes->times_ns || !scopes->before) return false;
   add_up(scopes);
   return true;
