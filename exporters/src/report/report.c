@@ -241,7 +241,7 @@ typedef struct beside {
   ppi_job job;
   pprof_report *report;
   pprof_status (*act)(struct beside *self);
-  const void *of;  // a batch or a checkpoint
+  const void *of;  // a batch or a checkpoint; NULL: the end
   bool is_job;
   pprof_status status;
   // At the end of a run.
@@ -260,14 +260,18 @@ static void begin_beside(beside *self, bool is_much) {
   ppi_jobs *jobs = self->report->details.jobs;
   self->is_job = jobs && is_much && self->report->details.answer;
   self->job.run = do_job;
-  if (self->is_job) ppi_jobs_put(jobs, &self->job, true);
+  if (self->is_job)
+    ppi_jobs_put(jobs, &self->job, true);
+  else if (self->of)
+    do_job(&self->job, 0);
 }
 
-// `status` is of the run's part, which is done.
+// `status` is of the run's part, which is done. The search takes the run's
+// figures; tables give their room back before the run needs more.
 static pprof_status end_beside(beside *self, pprof_status status) {
   if (self->is_job)
     ppi_jobs_wait(self->report->details.jobs, &self->job);
-  else if (status == PPROF_STATUS_OK)
+  else if (!self->of && status == PPROF_STATUS_OK)
     do_job(&self->job, 0);
   return status == PPROF_STATUS_OK ? self->status : status;
 }
@@ -297,7 +301,7 @@ static pprof_status find_limit(beside *self) {
       (ppi_limit_loop){.begins = named,
                        .is_off = report->details.no_iterations,
                        .is_wanted = self->is_job || !has_units(self->figures)};
-  if (!ppi_table_fill_finish(&calls->fill) ||
+  if ((self->is_job && !ppi_table_fill_finish(&calls->fill)) ||
       !find_beside(report, self->figures))
     return PPROF_STATUS_NO_MEMORY;
   return ppi_limit_find(calls, &self->figures->limit, &self->loop,
@@ -442,7 +446,8 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   ppi_figures figures = {.details = report->details};
   beside other = {.report = report, .act = find_limit, .figures = &figures};
   begin_beside(&other, is_small(totals));
-  bool done = ppi_run_finish(report->run, totals, &figures);
+  bool done = (other.is_job || ppi_table_fill_finish(&report->calls.fill)) &&
+              ppi_run_finish(report->run, totals, &figures);
   report->has_dropped |= report->run->handover.has_dropped;
   // The calls need the memory now.
   if (!other.is_job) clear_run(report->run);

@@ -48,6 +48,11 @@ static bool is_on_device(const ppi_range_table *table, size_t row) {
   return at != PPI_NO_RANGE && table->devices[at].end_ns > 0;
 }
 
+static bool is_named(uint32_t category) {
+  return category != PPROF_CATEGORY_KERNEL &&
+         category != PPROF_CATEGORY_MEMCPY && category != PPROF_CATEGORY_MEMSET;
+}
+
 static uint32_t flags_of(const ppi_range_table *table, size_t row,
                          const ppi_table_ids *ids) {
   uint32_t flags = table->rows[row].flags & ~(uint32_t)PPI_RANGE_ENDED;
@@ -57,9 +62,7 @@ static uint32_t flags_of(const ppi_range_table *table, size_t row,
   if (category == PPROF_CATEGORY_RUNTIME &&
       synchronizes(ids->names[table->rows[row].name].text))
     flags |= PPI_CALL_SYNC;
-  if (category != PPROF_CATEGORY_KERNEL && category != PPROF_CATEGORY_MEMCPY &&
-      category != PPROF_CATEGORY_MEMSET)
-    flags |= PPI_CALL_NAMED;
+  if (is_named(category)) flags |= PPI_CALL_NAMED;
   return flags;
 }
 
@@ -141,51 +144,6 @@ static void find_open(ppi_limit_calls *calls, size_t from) {
       calls->open[calls->num_open++] = (uint32_t)i;
 }
 
-// Device work has its own name if its launch lies in no stage.
-static bool is_stageless(const ppi_limit_calls *calls,
-                         const ppi_limit_call *call, const ppi_table_ids *ids) {
-  if (!(call->flags & PPI_CALL_DEVICE) || call->parent == PPI_NO_CALL)
-    return false;
-  const ppi_limit_call *launch = &calls->items[call->parent];
-  return launch->parent == PPI_NO_CALL &&
-         ids->names[launch->name].category == PPROF_CATEGORY_RUNTIME;
-}
-
-static pprof_status add_call(ppi_limit_calls *calls,
-                             const ppi_range_table *table, size_t row,
-                             const ppi_table_ids *ids) {
-  ppi_limit_call call = {.start_ns = table->rows[row].start_ns,
-                         .end_ns = table->rows[row].end_ns,
-                         .name = table->rows[row].name,
-                         .row = table->rows[row].thread,
-                         .host = table->rows[row].thread,
-                         .parent = PPI_NO_CALL,
-                         .ended_by = table->rows[row].ended_by,
-                         .flags = flags_of(table, row, ids)};
-  if (table->rows[row].parent != PPI_NO_RANGE)
-    call.parent = calls->places[table->rows[row].parent];
-  if (call.flags & PPI_CALL_DEVICE) {
-    const ppi_range_device *device =
-        &table->devices[table->rows[row].on_device];
-    call.submit_ns = call.last_submit_ns = call.start_ns;
-    call.start_ns = device->start_ns;
-    call.end_ns = device->end_ns;
-    call.row = device->stream;
-    call.work_ns = call.end_ns - call.start_ns;
-  }
-  if (ids->names[call.name].category == PPROF_CATEGORY_RUNTIME &&
-      ppi_is_of_device_memory(ids->names[call.name].text))
-    call.memory_ns = call.end_ns - call.start_ns;
-  if (is_stageless(calls, &call, ids)) call.flags |= PPI_CALL_NAMED;
-  take_cpu(table, row, &call);
-  bool done = add_flows(calls, table, row, &call);
-  if (call.flags & PPI_CALL_OPEN && done)
-    done = PPI_PUSH(calls->open, calls->num_open, calls->open_capacity,
-                    (uint32_t)calls->num);
-  return ppi_or_no_memory(
-      done && PPI_PUSH(calls->items, calls->num, calls->capacity, call));
-}
-
 // ---- thinning ----
 
 // Keeps the calls of every other chunk; their flows stay where they are.
@@ -227,61 +185,64 @@ static ppi_limit_chunk *open_chunk(ppi_limit_calls *calls,
 
 typedef ppi_limit_place place;
 
+// Numbers of calls, by their depth.
+typedef struct depths {
+  size_t nums[DEPTHS];
+  size_t num_outer;  // that are ranges
+} depths;
+
 static bool is_kernel(const ppi_limit_call *call) {
   return call->flags & PPI_CALL_DEVICE && !(call->flags & PPI_CALL_NAMED) &&
          call->parent != PPI_NO_CALL;
 }
 
+static void count_depth(depths *of, uint32_t depth, uint32_t flags) {
+  of->nums[PPI_MIN(depth, (uint32_t)DEPTHS - 1)]++;
+  of->num_outer += !depth && !(flags & (PPI_CALL_OPEN | PPI_CALL_DEVICE));
+}
+
 // A kernel has the depth of ranges beside its launch.
-static void find_depths(const ppi_limit_calls *calls, size_t from,
-                        place *places) {
-  for (size_t i = from; i < calls->num; i++) {
+static void find_depths(const ppi_limit_calls *calls, place *places,
+                        depths *out) {
+  for (size_t i = 0; i < calls->num; i++) {
     const ppi_limit_call *call = &calls->items[i];
     bool is_inner = is_kernel(call) || !(call->flags & PPI_CALL_DEVICE);
-    uint32_t at = call->parent;
     places[i] = (place){0, 0};
-    for (; is_inner && at != PPI_NO_CALL && at < from;
-         at = calls->items[at].parent)
-      places[i].depth++;
-    if (is_inner && at != PPI_NO_CALL) places[i].depth = places[at].depth + 1;
+    if (is_inner && call->parent != PPI_NO_CALL)
+      places[i].depth = places[call->parent].depth + 1;
+    // The later half decides which are outermost: a start-up has others.
+    if (i == calls->num / 2) out->num_outer = 0;
+    count_depth(out, places[i].depth, call->flags);
   }
 }
 
 // The greatest depth that leaves at most `most` calls, or 0; *out_num: the
 // number left.
-static uint32_t depth_for(const ppi_limit_calls *calls, size_t from,
-                          const place *places, size_t most, size_t *out_num) {
-  size_t nums[DEPTHS] = {0};
+static uint32_t depth_for(const depths *of, size_t most, size_t *out_num) {
   uint32_t depth = 0;
-  for (size_t i = from; i < calls->num; i++)
-    nums[PPI_MIN(places[i].depth, (uint32_t)DEPTHS - 1)]++;
-  *out_num = nums[0];
-  while (depth + 1 < DEPTHS && *out_num + nums[depth + 1] <= most)
-    *out_num += nums[++depth];
+  *out_num = of->nums[0];
+  while (depth + 1 < DEPTHS && *out_num + of->nums[depth + 1] <= most)
+    *out_num += of->nums[++depth];
   return depth + 1 < DEPTHS ? depth : UINT32_MAX;
 }
 
-// The calls to keep among [from, until): at most `depth` deep, with a begin
-// before `to_ns`.
+// The calls to keep: at most `depth` deep, with a begin before `to_ns`.
 typedef struct keep {
-  size_t from, until;
   uint32_t depth;
   uint64_t to_ns;
-  size_t first;  // the first call with a place
-  place *places;
   uint32_t last[STREAMS];  // kernels that later ones join
 } keep;
 
 // Consecutive kernels of one kept call become one call.
-static bool joins(ppi_limit_calls *calls, keep *of, const ppi_limit_call *call,
-                  size_t to) {
+static bool joins(ppi_limit_calls *calls, keep *of,
+                  const ppi_limit_call *call) {
   uint32_t *last = call->row < STREAMS ? &of->last[call->row] : NULL;
   ppi_limit_call *before =
       last && *last != PPI_NO_CALL ? &calls->items[*last] : NULL;
   bool is_one = before && before->parent == call->parent &&
                 before->end_ns <= call->start_ns;
   if (!is_one) {
-    if (last) *last = (uint32_t)to;
+    if (last) *last = (uint32_t)calls->num;
     return false;
   }
   before->end_ns = call->end_ns;
@@ -296,70 +257,62 @@ static void drop_into(ppi_limit_call *around, const ppi_limit_call *call) {
   around->memory_ns += call->memory_ns;
 }
 
-// Moves the kept calls to `to` and answers their end.
-static size_t move_kept(ppi_limit_calls *calls, keep *of, size_t to) {
-  memset(of->last, 0xff, sizeof of->last);
-  for (size_t i = of->from; i < of->until; i++) {
-    ppi_limit_call call = calls->items[i];
-    place *at = &of->places[i];
-    bool was_kernel = is_kernel(&call), is_below = at->depth > of->depth;
-    uint64_t begin_ns =
-        call.flags & PPI_CALL_DEVICE ? call.submit_ns : call.start_ns;
-    if (call.parent != PPI_NO_CALL && call.parent >= of->first)
-      call.parent = of->places[call.parent].now;
-    at->now = call.parent;
-    if (is_below && !was_kernel && call.parent != PPI_NO_CALL)
-      drop_into(&calls->items[call.parent], &call);
-    if (begin_ns >= of->to_ns || (is_below && !was_kernel)) continue;
-    if (is_below && joins(calls, of, &call, to)) continue;
-    at->now = (uint32_t)to;
-    calls->items[to++] = call;
-  }
-  return to;
+// Adds a call if it is kept, and sets where it is then. `call` has the place of
+// its parent.
+static bool keep_call(ppi_limit_calls *calls, keep *of,
+                      const ppi_limit_call *call, bool was_kernel, place *at) {
+  bool is_below = at->depth > of->depth;
+  uint64_t begin_ns =
+      call->flags & PPI_CALL_DEVICE ? call->submit_ns : call->start_ns;
+  at->now = call->parent;
+  if (is_below && !was_kernel && call->parent != PPI_NO_CALL)
+    drop_into(&calls->items[call->parent], call);
+  if (begin_ns >= of->to_ns || (is_below && !was_kernel)) return true;
+  if (is_below && joins(calls, of, call)) return true;
+  at->now = (uint32_t)calls->num;
+  return PPI_PUSH(calls->items, calls->num, calls->capacity, *call);
 }
 
-static void keep_depth(ppi_limit_calls *calls, uint32_t depth, place *places) {
-  size_t to = 0;
+static keep keep_of(uint32_t depth, uint64_t to_ns) {
+  keep of = {.depth = depth, .to_ns = to_ns};
+  memset(of.last, 0xff, sizeof of.last);
+  return of;
+}
+
+static bool keep_depth(ppi_limit_calls *calls, uint32_t depth, place *places) {
+  bool done = true;
+  calls->num = 0;
   for (size_t i = 0; i < calls->num_chunks; i++) {
     ppi_limit_chunk *chunk = &calls->chunks[i];
-    size_t first = to;
-    keep of = {.from = chunk->first,
-               .until = chunk->first + chunk->num,
-               .depth = depth,
-               .to_ns = UINT64_MAX,
-               .places = places};
-    to = move_kept(calls, &of, to);
-    chunk->first = first;
-    chunk->num = to - first;
+    size_t first = chunk->first, until = first + chunk->num;
+    keep of = keep_of(depth, UINT64_MAX);
+    chunk->first = calls->num;
+    for (size_t k = first; k < until && done; k++) {
+      ppi_limit_call call = calls->items[k];
+      bool was_kernel = is_kernel(&call);
+      if (call.parent != PPI_NO_CALL) call.parent = places[call.parent].now;
+      done = keep_call(calls, &of, &call, was_kernel, &places[k]);
+    }
+    chunk->num = calls->num - chunk->first;
   }
-  calls->num = to;
   find_open(calls, 0);
-}
-
-// Outermost ranges among the calls from `from` on.
-static size_t num_outer(const ppi_limit_calls *calls, size_t from,
-                        const place *places) {
-  size_t num = 0;
-  for (size_t i = from; i < calls->num; i++)
-    num += !places[i].depth &&
-           !(calls->items[i].flags & (PPI_CALL_OPEN | PPI_CALL_DEVICE));
-  return num;
+  return done;
 }
 
 // If outermost ranges have hundreds inside, stretches of time would hold only
-// few outermost ranges. The later half decides: a start-up has others.
+// few outermost ranges.
 static bool drop_inner(ppi_limit_calls *calls) {
   size_t num, half = calls->num / 2;
+  depths of = {.num_outer = 0};
   if (calls->most_depth == 1) return false;
   place *places = ppi_alloc((calls->num + 1) * sizeof *places);
   if (!places) return false;
-  find_depths(calls, 0, places);
-  size_t outer = num_outer(calls, half, places);
-  bool is_deep = outer && calls->num - half >= DEEP * outer;
+  find_depths(calls, places, &of);
+  bool is_deep = of.num_outer && calls->num - half >= DEEP * of.num_outer;
   if (is_deep) {
-    uint32_t depth = depth_for(calls, 0, places, PPI_LIMIT_CALLS / 2, &num);
+    uint32_t depth = depth_for(&of, PPI_LIMIT_CALLS / 2, &num);
     calls->most_depth = depth + 1;
-    keep_depth(calls, depth, places);
+    is_deep = keep_depth(calls, depth, places);
   }
   ppi_free(places);
   return is_deep && calls->num <= PPI_LIMIT_CALLS;
@@ -370,58 +323,142 @@ bool ppi_limit_calls_end(ppi_limit_calls *calls) {
   bool done = !num || PPI_ROOM(calls->kept, calls->kept_capacity, num);
   for (size_t i = 0; i < num && done; i++)
     calls->kept[i].depth = (calls->items[i].flags & PPI_CALL_OPEN) != 0;
-  if (num && done) keep_depth(calls, 0, calls->kept);
-  PPI_FREE_ALL(calls->places, calls->kept);
-  calls->places = NULL;
+  if (num && done) done = keep_depth(calls, 0, calls->kept);
+  ppi_free(calls->kept);
   calls->kept = NULL;
-  calls->places_capacity = calls->kept_capacity = 0;
+  calls->kept_capacity = 0;
   return done;
 }
 
 // ---- a table ----
 
-static pprof_status take_rows(ppi_limit_calls *calls,
-                              const ppi_range_table *table,
-                              const ppi_table_ids *ids) {
-  pprof_status status = PPROF_STATUS_OK;
-  for (size_t i = 0; i < table->num && status == PPROF_STATUS_OK; i++) {
-    uint32_t around = table->rows[i].parent;
+// Of a row: the call that it is or lies in, if that is in `calls`, and how many
+// are around that.
+static const place no_place = {PPI_NO_CALL, UINT32_MAX};
+
+static place around(const ppi_range_table *table, size_t row,
+                    const place *places) {
+  uint32_t parent = table->rows[row].parent;
+  return parent == PPI_NO_RANGE ? no_place : places[parent];
+}
+
+// Device work has its own name if its launch lies in no stage.
+static bool is_stageless(const ppi_range_table *table, size_t row,
+                         const place *places, const ppi_table_ids *ids) {
+  uint32_t launch = table->rows[row].parent;
+  if (!is_on_device(table, row) || around(table, row, places).depth)
+    return false;
+  while (!is_wanted(table, launch)) launch = table->rows[launch].parent;
+  return ids->names[table->rows[launch].name].category ==
+         PPROF_CATEGORY_RUNTIME;
+}
+
+static bool is_kernel_row(const ppi_range_table *table, size_t row,
+                          const place *places, const ppi_table_ids *ids) {
+  return is_on_device(table, row) &&
+         !is_named(ids->names[table->rows[row].name].category) &&
+         around(table, row, places).depth != no_place.depth &&
+         !is_stageless(table, row, places, ids);
+}
+
+// A row that is no call has the place of the range around it. One that becomes
+// a call has none yet.
+static void place_rows(ppi_limit_calls *calls, const ppi_range_table *table,
+                       const ppi_table_ids *ids, depths *out) {
+  place *places = calls->kept;
+  for (size_t i = 0; i < table->num; i++) {
     uint32_t known = known_call(calls, table, i);
+    places[i] = around(table, i, places);
     if (known != PPI_NO_CALL) {
-      calls->places[i] = known;
+      places[i] = (place){known, 0};
+      for (uint32_t at = known; (at = calls->items[at].parent) != PPI_NO_CALL;)
+        places[i].depth++;
     } else if (is_wanted(table, i)) {
-      calls->places[i] = (uint32_t)calls->num;
-      status = add_call(calls, table, i, ids);
-    } else {
-      calls->places[i] =
-          around == PPI_NO_RANGE ? PPI_NO_CALL : calls->places[around];
+      bool is_device = is_on_device(table, i);
+      bool is_inner = !is_device || is_kernel_row(table, i, places, ids);
+      places[i] = (place){PPI_NO_CALL, is_inner ? places[i].depth + 1 : 0};
+      count_depth(out, places[i].depth,
+                  (table->rows[i].flags & PPI_RANGE_OPEN) |
+                      (is_device ? PPI_CALL_DEVICE : 0u));
     }
   }
-  return status;
+}
+
+static ppi_limit_call call_of(const ppi_range_table *table, size_t row,
+                              const ppi_table_ids *ids) {
+  const ppi_range *from = &table->rows[row];
+  ppi_limit_call call = {.start_ns = from->start_ns,
+                         .end_ns = from->end_ns,
+                         .name = from->name,
+                         .row = from->thread,
+                         .host = from->thread,
+                         .ended_by = from->ended_by,
+                         .flags = flags_of(table, row, ids)};
+  if (call.flags & PPI_CALL_DEVICE) {
+    const ppi_range_device *device = &table->devices[from->on_device];
+    call.submit_ns = call.last_submit_ns = call.start_ns;
+    call.start_ns = device->start_ns;
+    call.end_ns = device->end_ns;
+    call.row = device->stream;
+    call.work_ns = call.end_ns - call.start_ns;
+  }
+  if (ids->names[call.name].category == PPROF_CATEGORY_RUNTIME &&
+      ppi_is_of_device_memory(ids->names[call.name].text))
+    call.memory_ns = call.end_ns - call.start_ns;
+  take_cpu(table, row, &call);
+  return call;
+}
+
+static bool take_row(ppi_limit_calls *calls, keep *of,
+                     const ppi_range_table *table, size_t row,
+                     const ppi_table_ids *ids) {
+  place *at = &calls->kept[row];
+  const place outer = around(table, row, calls->kept);
+  if (at->now != PPI_NO_CALL) return true;
+  at->now = outer.now;
+  if (!is_wanted(table, row)) return true;
+  size_t num = calls->num;
+  bool is_inner = is_kernel_row(table, row, calls->kept, ids);
+  // The call around it counts runtime calls alone.
+  if (at->depth > of->depth && !is_inner &&
+      ids->names[table->rows[row].name].category != PPROF_CATEGORY_RUNTIME)
+    return true;
+  ppi_limit_call call = call_of(table, row, ids);
+  if (is_stageless(table, row, calls->kept, ids)) call.flags |= PPI_CALL_NAMED;
+  call.parent = outer.now;
+  if (!keep_call(calls, of, &call, is_inner, at)) return false;
+  if (calls->num == num) return true;
+  return add_flows(calls, table, row, &calls->items[num]) &&
+         (!(call.flags & PPI_CALL_OPEN) ||
+          PPI_PUSH(calls->open, calls->num_open, calls->open_capacity,
+                   (uint32_t)num));
 }
 
 // Keeps the outer ranges of a large table, over all its time if possible.
 // Answers the end of the time that is kept.
-static uint64_t choose(ppi_limit_calls *calls, size_t from,
-                       const ppi_range_table *table, place *places) {
+static bool take_rows(ppi_limit_calls *calls, const ppi_range_table *table,
+                      const ppi_table_ids *ids, uint64_t *out_to_ns) {
   size_t num;
   uint64_t last_ns = table->from_ns;
-  find_depths(calls, from, places);
+  depths all = {.num_outer = 0};
+  place_rows(calls, table, ids, &all);
   // A full table of few outermost ranges: later ones get more room.
-  if (table->num >= PPI_LIMIT_CALLS &&
-      table->num >= DEEP * num_outer(calls, from, places))
+  if (table->num >= PPI_LIMIT_CALLS && table->num >= DEEP * all.num_outer)
     calls->fill.most_rows = MOST_ROWS;
-  uint32_t depth = depth_for(calls, from, places, MOST, &num);
+  uint32_t depth = depth_for(&all, MOST, &num);
   if (calls->most_depth) depth = PPI_MIN(depth, calls->most_depth - 1);
-  keep of = {from, calls->num, depth, table->to_ns, from, places, {0}};
   for (size_t i = 0; i < table->num; i++)
     last_ns = PPI_MAX(last_ns, table->rows[i].start_ns);
+  *out_to_ns = table->to_ns;
   if (num > MOST)
-    of.to_ns = table->from_ns + (uint64_t)((double)MOST / (double)num *
-                                           (double)(last_ns - table->from_ns));
-  calls->num = move_kept(calls, &of, from);
-  find_open(calls, from);
-  return of.to_ns;
+    *out_to_ns =
+        table->from_ns + (uint64_t)((double)MOST / (double)num *
+                                    (double)(last_ns - table->from_ns));
+  keep of = keep_of(depth, *out_to_ns);
+  bool done = true;
+  for (size_t i = 0; i < table->num && done; i++)
+    done = take_row(calls, &of, table, i, ids);
+  return done;
 }
 
 // Skips tables until the time that is left out after each chunk has passed.
@@ -454,18 +491,13 @@ static pprof_status read_table(void *context, const ppi_range_table *table,
     return PPROF_STATUS_OK;
   }
   ppi_limit_chunk *chunk = open_chunk(calls, table);
-  if (!chunk ||
-      !PPI_ROOM(calls->places, calls->places_capacity, table->num + 1))
+  if (!chunk || !PPI_ROOM(calls->kept, calls->kept_capacity, table->num + 1) ||
+      !take_rows(calls, table, ids, &chunk->to_ns))
     return PPROF_STATUS_NO_MEMORY;
-  size_t from = calls->num;
-  pprof_status status = take_rows(calls, table, ids);
-  if (!PPI_ROOM(calls->kept, calls->kept_capacity, calls->num + 1))
-    return PPROF_STATUS_NO_MEMORY;
-  chunk->to_ns = choose(calls, from, table, calls->kept);
   chunk->num = calls->num - chunk->first;
-  if (status == PPROF_STATUS_OK) decide_next(calls, table);
+  decide_next(calls, table);
   give_room(calls);
-  return status;
+  return PPROF_STATUS_OK;
 }
 
 void ppi_limit_calls_begin(ppi_limit_calls *calls) {
@@ -476,8 +508,8 @@ void ppi_limit_calls_begin(ppi_limit_calls *calls) {
 
 void ppi_limit_calls_clear(ppi_limit_calls *calls) {
   ppi_table_fill_clear(&calls->fill);
-  PPI_FREE_ALL(calls->items, calls->flows, calls->chunks, calls->places,
-               calls->kept, calls->open);
+  PPI_FREE_ALL(calls->items, calls->flows, calls->chunks, calls->kept,
+               calls->open);
   *calls = (ppi_limit_calls){0};
 }
 

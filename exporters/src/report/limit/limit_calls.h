@@ -89,9 +89,7 @@ typedef struct ppi_limit_calls {
   uint64_t stride;      // one chunk of this many is kept; 0: all
   uint64_t skip_to_ns;  // tables before this time are skipped
   bool are_links;       // flows join ranges, and are no requests
-  uint32_t *places;     // rows of the current table to calls
-  size_t places_capacity;
-  ppi_limit_place *kept;  // room for the calls of the current table
+  ppi_limit_place *kept;  // room for the rows of the current table
   size_t kept_capacity;
   uint32_t *open;  // calls without an end yet, in order
   size_t num_open, open_capacity;

@@ -25,7 +25,7 @@ enum {
 
 // The work of a device range. All times 0: unknown.
 typedef struct ppi_range_device {
-  uint64_t start_ns, end_ns, error_ns;
+  uint64_t start_ns, end_ns;
   uint32_t stream, device;  // ids of the run
   bool is_paired;           // the host range of its name around it is the call
 } ppi_range_device;

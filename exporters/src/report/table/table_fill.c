@@ -166,7 +166,6 @@ static bool add_device(ppi_table_fill *fill, const pprof_event *event,
       .start_ns = is_timed ? event->device_start_ns : 0,
       .end_ns =
           is_timed ? PPI_MAX(event->device_start_ns, event->device_end_ns) : 0,
-      .error_ns = event->device_error_ns,
       .stream = event->stream,
       .device = ppi_table_ids_device(&fill->ids, event->stream),
       .is_paired = (event->flags & PPROF_FLAG_PAIRED) != 0};
@@ -244,12 +243,11 @@ static bool is_range(const pprof_event *event) {
 // Ranges from `until_ns` on belong to later tables, and do not count.
 static bool leave_out(ppi_table_fill *fill, uint64_t until_ns) {
   size_t num = 0;
-  uint64_t *begins = ppi_alloc(fill->num_rows * sizeof *begins);
+  uint64_t *begins = ppi_realloc(NULL, fill->num_rows * sizeof *begins);
   if (!begins) return false;
   for (size_t i = 0; i < fill->num_rows; i++)
     begins[i] = fill->rows[i].start_ns;
-  ppi_sort_numbers(begins, fill->num_rows);
-  uint64_t full_ns = begins[fill->most_rows];
+  uint64_t full_ns = ppi_number_at(begins, fill->num_rows, fill->most_rows);
   ppi_free(begins);
   if (full_ns >= until_ns) return true;
   for (size_t i = 0; i < fill->num_rows; i++)
@@ -348,6 +346,15 @@ static void mark_open(ppi_range *rows, size_t reported, uint64_t until_ns) {
       rows[i].flags |= PPI_RANGE_OPEN | PPI_RANGE_ENDED;
 }
 
+// Until the next ranges come, others may have the room of their rows.
+static void give_room(ppi_table_fill *fill) {
+  size_t num = PPI_MAX(fill->num_rows, 1);
+  ppi_range *rows = ppi_realloc(fill->rows, num * sizeof *rows);
+  if (!rows) return;
+  fill->rows = rows;
+  fill->rows_capacity = num;
+}
+
 // Rows that begin or end after the table stay for the next one, with their
 // lists; of a full table, only those that end after it. The lists are emptied
 // once no row stays.
@@ -360,7 +367,11 @@ static void forget(ppi_table_fill *fill, size_t reported, bool full) {
     fill->rows[num++] = row;
   }
   fill->num_rows = num;
+  give_room(fill);
   if (num) return;
+  ppi_free(fill->devices);
+  fill->devices = NULL;
+  fill->devices_capacity = 0;
   fill->num_lists = fill->num_flows = 0;
   fill->num_devices = fill->num_cpus = 0;
 }
