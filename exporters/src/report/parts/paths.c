@@ -11,7 +11,7 @@
 #include "report/figures/path_rows.h"
 #include "report/figures/rows.h"
 
-bool ppi_paths_at(ppi_paths *paths, const ppi_run_path *key, uint32_t *out) {
+bool ppi_paths_at(ppi_paths *paths, const ppi_path_place *key, uint32_t *out) {
   uint32_t around = paths->is_flat ? 0 : key->around, level = 1;
   if (around) level = paths->items[around - 1].level + 1;
   if (level > PPI_PATH_LEVELS) {
@@ -40,7 +40,7 @@ bool ppi_paths_at(ppi_paths *paths, const ppi_run_path *key, uint32_t *out) {
 
 bool ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
                     uint32_t *out) {
-  const ppi_run_path key = {.around = around, .site = site};
+  const ppi_path_place key = {around, site, false};
   return ppi_paths_at(paths, &key, out);
 }
 
@@ -134,11 +134,10 @@ bool ppi_paths_tell(ppi_paths *paths, ppi_run_ids *ids) {
 // A paired device range gets no path: its host range counts its time.
 bool ppi_paths_device(ppi_paths *paths, uint32_t around, const ppi_point *point,
                       uint32_t *out) {
-  const ppi_run_path key = {
-      .around = around, .site = point->site, .on_device = true};
+  const ppi_path_place key = {paths->is_flat ? 0 : around, point->site, true};
   *out = 0;
   if (point->device_class == PPI_DEVICE_PAIRED) return true;
-  if (!ppi_paths_at(paths, &key, out)) return false;
+  if (!ppi_paths_seen(paths, &key, out)) return false;
   ppi_run_path *path = ppi_paths_item(paths, *out);
   if (!path) {
     paths->num_dropped++;

@@ -38,7 +38,7 @@ typedef struct ppi_run_path {
 
 // A cached lookup of a path.
 typedef struct ppi_recent_path {
-  uint64_t key;  // parent and site, plus one; 0: none
+  uint64_t key;  // as in ppi_paths_knows; 0: none
   uint32_t number;
 } ppi_recent_path;
 
@@ -58,16 +58,21 @@ typedef struct ppi_paths {
   ppi_map numbers;
   ppi_run_path *items;  // by number - 1
   size_t num, capacity;
-  uint64_t num_dropped;                      // ranges
-  bool is_cut;                               // ranges lay below the last level
-  ppi_recent_path recent[PPI_PATHS_RECENT];  // on the host
+  uint64_t num_dropped;  // ranges
+  bool is_cut;           // ranges lay below the last level
+  ppi_recent_path recent[PPI_PATHS_RECENT];
   ppi_path_length lengths[PPI_PATH_LENGTHS];
   size_t num_lengths;
 } ppi_paths;
 
-// ppi_paths_at answers the path's number in `out`, 0 beyond the bound. It reads
-// around, site and on_device of `key`.
-bool ppi_paths_at(ppi_paths *paths, const ppi_run_path *key, uint32_t *out);
+// As in ppi_run_path.
+typedef struct ppi_path_place {
+  uint32_t around, site;
+  bool on_device;
+} ppi_path_place;
+
+// ppi_paths_at answers the path's number in `out`, 0 beyond the bound.
+bool ppi_paths_at(ppi_paths *paths, const ppi_path_place *key, uint32_t *out);
 // ppi_paths_find does so for host ranges.
 bool ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
                     uint32_t *out);
@@ -81,17 +86,23 @@ static inline bool ppi_paths_knows(const ppi_recent_path *recent,
                                    uint32_t around, uint32_t site) {
   return recent->key == ((uint64_t)around << 32 | site) + 1;
 }
+// ppi_paths_seen is ppi_paths_at for paths that come again and again.
+static inline bool ppi_paths_seen(ppi_paths *paths, const ppi_path_place *key,
+                                  uint32_t *out) {
+  ppi_recent_path *recent = ppi_paths_recent(paths, key->around, key->site);
+  uint64_t own = (((uint64_t)key->around << 32 | key->site) + 1) |
+                 (uint64_t)key->on_device << 63;
+  *out = recent->number;
+  if (PPI_LIKELY(recent->key == own)) return true;
+  bool done = ppi_paths_at(paths, key, out);
+  if (!done || !*out) return done;
+  *recent = (ppi_recent_path){own, *out};
+  return true;
+}
 static inline bool ppi_paths_on_host(ppi_paths *paths, uint32_t around,
                                      uint32_t site, uint32_t *out) {
-  if (paths->is_flat) around = 0;
-  ppi_recent_path *recent = ppi_paths_recent(paths, around, site);
-  *out = recent->number;
-  if (PPI_LIKELY(ppi_paths_knows(recent, around, site))) return true;
-  bool done = ppi_paths_find(paths, around, site, out);
-  if (!done || !*out) return done;
-  recent->key = ((uint64_t)around << 32 | site) + 1;
-  recent->number = *out;
-  return true;
+  const ppi_path_place key = {paths->is_flat ? 0 : around, site, false};
+  return ppi_paths_seen(paths, &key, out);
 }
 // ppi_paths_item is valid until the next path is added.
 static inline ppi_run_path *ppi_paths_item(ppi_paths *paths, uint32_t number) {
