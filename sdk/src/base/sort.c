@@ -256,29 +256,30 @@ void ppi_sort_numbers(uint64_t *numbers, size_t num) {
   ppi_free(by.memory);
 }
 
-// Numbers into slots by position, until few share the slot.
-uint64_t ppi_number_at(uint64_t *numbers, size_t num, size_t at) {
-  while (num > FEW) {
-    size_t counts[NUM_DIGITS] = {0}, slot = 0, kept = 0;
-    unsigned shift = 0;
-    uint64_t least = UINT64_MAX, most = 0;
-    for (size_t i = 0; i < num; i++) {
-      least = PPI_MIN(least, numbers[i]);
-      most = PPI_MAX(most, numbers[i]);
-    }
-    if (least == most) return least;
-    while ((most - least) >> shift >= NUM_DIGITS) shift++;
-    for (size_t i = 0; i < num; i++) counts[(numbers[i] - least) >> shift]++;
-    for (; at >= counts[slot]; slot++) at -= counts[slot];
-    for (size_t i = 0; i < num; i++)
-      if ((numbers[i] - least) >> shift == slot) numbers[kept++] = numbers[i];
-    num = kept;
-  }
-  ppi_sort_numbers(numbers, num);
-  return numbers[at];
-}
-
 // ---- searching ----
+
+// Counts by the highest digit, then goes on with the numbers of one digit.
+uint64_t ppi_number_at(uint64_t *numbers, size_t num, size_t rank) {
+  uint64_t least = UINT64_MAX, most = 0;
+  unsigned shift = 0;
+  for (size_t i = 0; i < num; i++) {
+    least = PPI_MIN(least, numbers[i]);
+    most = PPI_MAX(most, numbers[i]);
+  }
+  while ((most - least) >> shift >= NUM_DIGITS) shift++;
+  for (;; shift -= PPI_MIN(shift, DIGIT)) {
+    size_t counts[NUM_DIGITS] = {0}, digit = 0, kept = 0;
+    for (size_t i = 0; i < num; i++) counts[(numbers[i] - least) >> shift]++;
+    for (; rank >= counts[digit]; digit++) rank -= counts[digit];
+    for (size_t i = 0; i < num && shift; i++) {
+      numbers[kept] = numbers[i];
+      kept += (numbers[i] - least) >> shift == digit;
+    }
+    num = kept;
+    least += (uint64_t)digit << shift;
+    if (!shift) return least;
+  }
+}
 
 size_t ppi_first(const void *key, const void *items, size_t num, size_t size,
                  int (*compare)(const void *key, const void *item)) {

@@ -20,9 +20,8 @@ typedef struct ppi_keyed {
 // By key, then value.
 void ppi_sort_keyed(ppi_keyed *items, size_t num);
 void ppi_sort_numbers(uint64_t *numbers, size_t num);
-// ppi_number_at answers the number that would be at `at` if they were sorted,
-// and moves them.
-uint64_t ppi_number_at(uint64_t *numbers, size_t num, size_t at);
+// The number that has this rank once sorted, from 0. The numbers get lost.
+uint64_t ppi_number_at(uint64_t *numbers, size_t num, size_t rank);
 
 // The number of values below `limit` among `num` sorted ones at a distance of
 // `size` bytes; and up to it.

@@ -361,10 +361,10 @@ static void give_room(ppi_table_fill *fill) {
 static void forget(ppi_table_fill *fill, size_t reported, bool full) {
   size_t num = 0, from = full ? reported : fill->num_rows;
   for (size_t i = 0; i < from; i++) {
-    ppi_range row = fill->rows[i];
-    if (i < reported && !(row.flags & PPI_RANGE_ENDED)) continue;
-    row.flags &= ~(uint32_t)(PPI_RANGE_OPEN | PPI_RANGE_ENDED);
-    fill->rows[num++] = row;
+    ppi_range *row = &fill->rows[i];
+    if (i < reported && !(row->flags & PPI_RANGE_ENDED)) continue;
+    row->flags &= ~(uint32_t)(PPI_RANGE_OPEN | PPI_RANGE_ENDED);
+    fill->rows[num++] = *row;
   }
   fill->num_rows = num;
   give_room(fill);
