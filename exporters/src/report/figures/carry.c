@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/base.h"
 #include "base/mem.h"
 
 enum { MOST_BYTES = 10 };  // of a word
@@ -39,9 +40,15 @@ void ppi_carry_words(ppi_carry *carry, void *values, size_t size) {
     word = is_short ? carry->bytes[carry->at++] : take(carry);
     memcpy(at, &word, sizeof word);
   }
+  // Until here there is room for one byte.
+  size_t sure =
+      carry->most ? PPI_MIN(carry->most, carry->capacity) : carry->capacity;
   for (; at < end && !carry->failed; at += sizeof word) {
     memcpy(&word, at, sizeof word);
-    put(carry, word);
+    if (word < 0x80 && carry->len < sure)
+      carry->bytes[carry->len++] = (uint8_t)word;
+    else
+      put(carry, word);
   }
   if (!rest) return;
   word = 0;

@@ -44,17 +44,17 @@ static int octave_size(int octave) {
   return octave == 0 ? NUM_LINEAR : NUM_STEPS;
 }
 
-static uint64_t *steps_of(ppi_histogram *histogram, int octave) {
+static uint64_t *counts_of(ppi_histogram *histogram, int octave) {
   uint64_t **slot = &histogram->octaves[octave];
   if (!*slot) *slot = ppi_alloc((size_t)octave_size(octave) * sizeof **slot);
   return *slot;
 }
 
-static bool count_value(ppi_histogram *histogram, uint64_t value) {
+static inline bool count_value(ppi_histogram *histogram, uint64_t value) {
   int octave = octave_of(value);
-  uint64_t *steps = steps_of(histogram, octave);
-  if (steps) steps[step_of(value, octave)]++;
-  return steps;
+  uint64_t *counts = counts_of(histogram, octave);
+  if (counts) counts[step_of(value, octave)]++;
+  return counts;
 }
 
 static bool use_buckets(ppi_histogram *histogram) {
@@ -88,10 +88,10 @@ bool ppi_histogram_add_slow(ppi_histogram *histogram, uint64_t value) {
 static bool merge_buckets(ppi_histogram *into, const ppi_histogram *from) {
   for (int octave = 0; octave < NUM_OCTAVES; octave++) {
     const uint64_t *added = from->octaves[octave];
-    uint64_t *steps = added ? steps_of(into, octave) : NULL;
-    if (added && !steps) return false;
-    for (int step = 0; steps && step < octave_size(octave); step++)
-      steps[step] += added[step];
+    uint64_t *counts = added ? counts_of(into, octave) : NULL;
+    if (added && !counts) return false;
+    for (int step = 0; added && step < octave_size(octave); step++)
+      counts[step] += added[step];
   }
   if (into->n == 0 || from->min < into->min) into->min = from->min;
   into->max = PPI_MAX(into->max, from->max);
@@ -108,16 +108,15 @@ bool ppi_histogram_merge(ppi_histogram *into, const ppi_histogram *from) {
   return true;
 }
 
+// The one with more values stays: the order of a merge does not matter.
 bool ppi_histogram_move(ppi_histogram *into, ppi_histogram *from) {
-  bool done = true;
-  if (into->n) {
-    done = ppi_histogram_merge(into, from);
-    ppi_histogram_clear(from);
-  } else {
-    ppi_histogram_clear(into);
-    *into = *from;
-    *from = (ppi_histogram){0};
+  const ppi_histogram other = *from;
+  if (other.n > into->n) {
+    *from = *into;
+    *into = other;
   }
+  bool done = ppi_histogram_merge(into, from);
+  ppi_histogram_clear(from);
   return done;
 }
 
