@@ -38,7 +38,7 @@ typedef struct ppi_run_path {
 
 // A cached lookup of a path.
 typedef struct ppi_recent_path {
-  uint64_t key;  // as in ppi_paths_knows; 0: none
+  uint64_t key;  // see ppi_paths_key; 0: none
   uint32_t number;
 } ppi_recent_path;
 
@@ -76,33 +76,37 @@ bool ppi_paths_at(ppi_paths *paths, const ppi_path_place *key, uint32_t *out);
 // ppi_paths_find does so for host ranges.
 bool ppi_paths_find(ppi_paths *paths, uint32_t around, uint32_t site,
                     uint32_t *out);
-// ppi_paths_recent answers the cache entry of a path.
-static inline ppi_recent_path *ppi_paths_recent(ppi_paths *paths,
-                                                uint32_t around,
-                                                uint32_t site) {
-  return &paths->recent[(around * 61 + site) % PPI_PATHS_RECENT];
+static inline uint64_t ppi_paths_key(uint32_t around, uint32_t site,
+                                     bool on_device) {
+  return (((uint64_t)around << 32 | site) + 1) | (uint64_t)on_device << 63;
 }
-static inline bool ppi_paths_knows(const ppi_recent_path *recent,
-                                   uint32_t around, uint32_t site) {
-  return recent->key == ((uint64_t)around << 32 | site) + 1;
+// ppi_paths_recent answers the cache entry of a key: each has two places.
+static inline ppi_recent_path *ppi_paths_recent(ppi_paths *paths,
+                                                uint64_t key) {
+  uint32_t at = ((uint32_t)(key >> 32) * 61 + (uint32_t)key) % PPI_PATHS_RECENT;
+  return paths->recent[at].key == key
+             ? &paths->recent[at]
+             : &paths->recent[at ^ PPI_PATHS_RECENT / 2];
 }
 // ppi_paths_seen is ppi_paths_at for paths that come again and again.
-static inline bool ppi_paths_seen(ppi_paths *paths, const ppi_path_place *key,
+static inline bool ppi_paths_seen(ppi_paths *paths, const ppi_path_place *place,
                                   uint32_t *out) {
-  ppi_recent_path *recent = ppi_paths_recent(paths, key->around, key->site);
-  uint64_t own = (((uint64_t)key->around << 32 | key->site) + 1) |
-                 (uint64_t)key->on_device << 63;
+  uint64_t key = ppi_paths_key(place->around, place->site, place->on_device);
+  ppi_recent_path *recent = ppi_paths_recent(paths, key);
   *out = recent->number;
-  if (PPI_LIKELY(recent->key == own)) return true;
-  bool done = ppi_paths_at(paths, key, out);
+  if (PPI_LIKELY(recent->key == key)) return true;
+  bool done = ppi_paths_at(paths, place, out);
   if (!done || !*out) return done;
-  *recent = (ppi_recent_path){own, *out};
+  ppi_recent_path *first =
+      &paths->recent[(recent - paths->recent) ^ PPI_PATHS_RECENT / 2];
+  *recent = *first;
+  *first = (ppi_recent_path){key, *out};
   return true;
 }
 static inline bool ppi_paths_on_host(ppi_paths *paths, uint32_t around,
                                      uint32_t site, uint32_t *out) {
-  const ppi_path_place key = {paths->is_flat ? 0 : around, site, false};
-  return ppi_paths_seen(paths, &key, out);
+  const ppi_path_place place = {paths->is_flat ? 0 : around, site, false};
+  return ppi_paths_seen(paths, &place, out);
 }
 // ppi_paths_item is valid until the next path is added.
 static inline ppi_run_path *ppi_paths_item(ppi_paths *paths, uint32_t number) {

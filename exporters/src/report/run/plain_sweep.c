@@ -71,12 +71,12 @@ static inline bool meet_usual(ppi_run *run, ppi_run_lane *lane, usual *at) {
   while (self != at->base && self[-1].start_ns >= end_ns) self--;
   at->top = self;
   uint32_t around = self == at->base ? 0 : self[-1].path;
-  const ppi_recent_path *recent = ppi_paths_recent(paths, around, at->site);
+  const uint64_t key = ppi_paths_key(around, at->site, false);
+  const ppi_recent_path *recent = ppi_paths_recent(paths, key);
   uint32_t number = recent->number;
-  if (PPI_UNLIKELY(!ppi_paths_knows(recent, around, at->site) ||
-                   (around && self[-1].start_ns > start_ns) ||
-                   self == at->end ||
-                   paths->num_lengths + 1 == PPI_PATH_LENGTHS))
+  if (PPI_UNLIKELY(
+          recent->key != key || (around && self[-1].start_ns > start_ns) ||
+          self == at->end || paths->num_lengths + 1 == PPI_PATH_LENGTHS))
     return false;
   unite(start_ns, end_ns, &mark->place->host_ns, &mark->place->low_ns);
   if (PPI_UNLIKELY(mark->traits & PPI_TRAIT_PHASE)) {
