@@ -304,8 +304,7 @@ static bool count_others(const ppi_limit_model *model, uint32_t name,
   long open = 0;
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (name == PPI_NONE ? !is_pooled(model, call)
-                         : call->name != name || !is_pooled(model, call))
+    if (others[i] == PPI_NONE || (name != PPI_NONE && call->name != name))
       continue;
     borders[num++] = ppi_begin_border(call->start_ns);
     borders[num++] = ppi_end_border(call->end_ns);
@@ -314,7 +313,7 @@ static bool count_others(const ppi_limit_model *model, uint32_t name,
   ppi_sort_keyed(borders, num);
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
-    if (!is_pooled(model, call)) continue;
+    if (others[i] == PPI_NONE) continue;
     while (at < num && borders[at].key < call->start_ns)
       open += ppi_border_change(&borders[at++]);
     size_t behind = at;
@@ -327,19 +326,22 @@ static bool count_others(const ppi_limit_model *model, uint32_t name,
   return true;
 }
 
-// By call: the number of other calls at its begin, and its length without waits
-// that are ranges.
+// By call: the number of other calls at its begin, PPI_NONE where it is not of
+// pooled rows; and its length without waits that are ranges.
 typedef struct crowd {
   const ppi_limit_model *model;
   uint32_t *others;
   uint64_t *lengths_ns;
 } crowd;
 
-static void measure_lengths(const ppi_limit_model *model, uint64_t *out) {
+static void measure_calls(const crowd *in) {
+  const ppi_limit_model *model = in->model;
+  uint64_t *out = in->lengths_ns;
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
     const ppi_interval *wait = &model->waits[i];
     out[i] = call->end_ns - call->start_ns;
+    in->others[i] = is_pooled(model, call) ? 0 : PPI_NONE;
     if (!ppi_call_is_on_thread(call)) continue;
     // A wait around it counts for the ranges around that.
     for (uint32_t at = call->parent; at != PPI_NO_CALL;
@@ -367,7 +369,7 @@ static sums sum_calls(const crowd *in, const ppi_limit_name *of, size_t from,
   for (size_t i = from; i < to; i++) {
     uint32_t at = model->by_name[of->first + i];
     const ppi_limit_call *call = &model->calls[at];
-    if (!is_pooled(model, call) || call->end_ns < model->from_ns ||
+    if (in->others[at] == PPI_NONE || call->end_ns < model->from_ns ||
         call->end_ns > model->to_ns)
       continue;
     double length = (double)in->lengths_ns[at];
@@ -446,7 +448,7 @@ void ppi_limit_find_congestion(ppi_limit_search *search) {
   uint64_t *lengths_ns = ppi_alloc((model->num_calls + 1) * sizeof *lengths_ns);
   crowd in = {model, others, lengths_ns};
   search->failed |= !borders || !others || !lengths_ns;
-  if (!search->failed && num) measure_lengths(model, lengths_ns);
+  if (!search->failed && num) measure_calls(&in);
   for (size_t k = 0; k <= num && num && !search->failed; k++) {
     if (!count_others(model, k < num ? stages[k] : PPI_NONE, borders, others))
       continue;

@@ -84,6 +84,7 @@ uint64_t ppi_model_within(const ppi_limit_model *model, uint64_t from_ns,
   from_ns = PPI_MAX(from_ns, model->from_ns);
   to_ns = PPI_MIN(to_ns, model->to_ns);
   if (from_ns >= to_ns) return 0;
+  if (!model->left_out.num) return to_ns - from_ns;
   return to_ns - from_ns -
          (ppi_intervals_measure(&model->left_out, to_ns) -
           ppi_intervals_measure(&model->left_out, from_ns));
