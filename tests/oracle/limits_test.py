@@ -46,6 +46,24 @@ TRUTHS = (
 
 
 class LimitsTest(case.Case):
+    def of_ranges(self, ranges, *threads):
+        """A trace of (name, thread, begin, end, category, arguments), in us."""
+        events = [{"ph": "M", "pid": 1, "tid": 1000 + lane, "name": "thread_name",
+                   "args": {"name": name, "lane": lane}} for lane, name in enumerate(threads, 1)]
+        for name, lane, begin, end, category, args in ranges:
+            events.append({"ph": "X", "name": name, "pid": 1, "tid": 1000 + lane, "ts": begin,
+                           "dur": end - begin, "cat": category, "args": {"window": 0, **args}})
+        path = self.path("ranges.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"pprofTrace": 1, "baseTimeNanoseconds": 0, "traceEvents": events}, file)
+        return path
+
+    def rounds(self, length, *ranges, threads=("main",)):
+        """The same of 60 rounds, each `length` later."""
+        return self.of_ranges([(name, lane, length * i + begin, length * i + end, category, args)
+                               for i in range(60)
+                               for name, lane, begin, end, category, args in ranges], *threads)
+
     def test_the_planted_limit_is_named(self):
         for run, claim, causes in TRUTHS:
             path = os.path.join(DATA, f"{run}.json.gz")
@@ -154,25 +172,15 @@ class LimitsTest(case.Case):
     def test_a_stage_that_waits_for_a_lock_does_not_compute(self):
         # A request every 50 ms: `lookup` 10 ms, 7 of them in wait for the lock that `refresh` has
         # on another thread; then `generate`, 4 ms. Nothing is busy: arrivals set the rate.
-        events = [{"ph": "M", "pid": 1, "tid": 1000 + lane, "name": "thread_name",
-                   "args": {"name": name, "lane": lane}}
-                  for lane, name in enumerate(("server", "updater"), 1)]
-
-        def add(name, lane, begin, end, **more):
-            events.append({"ph": "X", "name": name, "pid": 1, "tid": 1000 + lane, "ts": begin,
-                           "dur": end - begin, "cat": "UserDefined", **more})
+        ranges = []
         for number in range(1, 101):
-            at = 50000 * number
-            args = {"window": 0, "flows": [number]}
-            add("refresh", 2, at - 1000, at + 8900, args={"window": 0})
-            add("lookup", 1, at, at + 10000, args=args)
-            add("wait for cache", 1, at + 2000, at + 9000, cat="Wait",
-                args={"window": 0, "depth": 1, "numbers": [1, 1002, 0, 1]})
-            add("generate", 1, at + 10010, at + 14010, args=args)
-        path = self.path("waits.json")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"pprofTrace": 1, "baseTimeNanoseconds": 0, "traceEvents": events}, file)
-        limit = case.Report(path).json["limit"]
+            at, of = 50000 * number, {"flows": [number]}
+            ranges += [("refresh", 2, at - 1000, at + 8900, "UserDefined", {}),
+                       ("lookup", 1, at, at + 10000, "UserDefined", of),
+                       ("wait for cache", 1, at + 2000, at + 9000, "Wait",
+                        {"depth": 1, "numbers": [1, 1002, 0, 1]}),
+                       ("generate", 1, at + 10010, at + 14010, "UserDefined", of)]
+        limit = case.Report(self.of_ranges(ranges, "server", "updater")).json["limit"]
         self.assertEqual("keeps_up", limit["claim"], limit["sentence"])
         self.assertEqual("refresh", limit["names"][0], limit["sentence"])
         times = {row["name"]: row["time"] for row in limit["blame"] if row["kind"] == "work"}
@@ -243,6 +251,21 @@ class LimitsTest(case.Case):
         said = case.output("summary", self.written(trace))
         self.assertRegex(said, r"Answer +(GPU|cuda:|gpu:)?.* is the limit")
         self.assertNotIn("host-bound", said)
+
+    def test_what_few_iterations_have_comes_less_often(self):
+        # A checkpoint of 40 ms in one of five: beside others, and as the limit.
+        for gap in (0, 4000):
+            ranges, at = [], 0
+            for i in range(60):
+                for name, length in (("data", 1000), ("forward", 4000),
+                                     ("checkpoint", 40000 if i % 5 == 4 else 0)):
+                    ranges += [(name, 1, at, at + length, "UserDefined", {})] if length else []
+                    at += length
+                at += gap
+            limit = case.Report(self.of_ranges(ranges, "main")).json["limit"]
+            self.assertEqual("checkpoint", limit["names"][0], limit["sentence"])
+            self.assertEqual("do checkpoint less often, or beside the iterations: in another "
+                             "thread or process.", limit["next"])
 
     def test_steps_inside_an_outlier(self):
         # What is left of the time behind an outlier of another thread is nothing: no verdict.

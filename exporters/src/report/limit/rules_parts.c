@@ -221,8 +221,7 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
       text.text, ppi_limit_a_unit(model), how, ppi_words_time(ns / units).text,
       ppi_words_time(all_ns / units).text, ppi_words_percent(ns, all_ns).text,
       devices, *bound ? " " : "", bound);
-  PPI_SAY(out->next, "make %s cheaper, or run it ahead in another thread.",
-          text.text);
+  ppi_limit_advise(search, name, "run it ahead in another thread");
 }
 
 void ppi_limit_say_gap(ppi_limit_search *search, double ns, double part,

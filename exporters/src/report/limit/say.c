@@ -45,6 +45,21 @@ const char *ppi_limit_a_unit(const ppi_limit_model *model) {
   return names[model->unit_kind];
 }
 
+void ppi_limit_advise(ppi_limit_search *search, uint32_t name,
+                      const char *else_do) {
+  const ppi_limit_model *model = search->model;
+  ppi_words text = ppi_words_name(model->names[name].text);
+  bool is_round = model->unit_kind == PPI_UNIT_STEP ||
+                  model->unit_kind == PPI_UNIT_ITERATION;
+  if (is_round && 2 * model->names[name].num <= model->num_units)
+    PPI_SAY(search->out->next,
+            "do %s less often, or beside the %ss: in another thread or "
+            "process.",
+            text.text, ppi_limit_unit_name(model));
+  else
+    PPI_SAY(search->out->next, "make %s cheaper, or %s.", text.text, else_do);
+}
+
 // ---- a server that is the limit ----
 
 static double unit_demand(const ppi_limit_model *model,
@@ -188,7 +203,7 @@ static void put_threads(ppi_limit_search *search, const ppi_station *station,
             "`asyncio.to_thread(...)`, or in a process of its own.",
             name.text);
   else
-    PPI_SAY(out->next, "make %s cheaper, or give it more threads.", name.text);
+    ppi_limit_advise(search, stage->name, "give it more threads");
 }
 
 // The time between its stages, if that is more than its greatest stage.

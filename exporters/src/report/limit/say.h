@@ -19,6 +19,10 @@ ppi_limit *ppi_limit_begin(ppi_limit_search *search, ppi_limit_claim claim,
       ppi_words_put((out)->more[(out)->num_more++], sizeof *(out)->more, \
                     __VA_ARGS__);                                        \
   } while (0)
+// Advises to make the stage `name` cheaper, or `else_do`; to do it less often
+// if half of the steps or iterations lack it, as a checkpoint.
+void ppi_limit_advise(ppi_limit_search *search, uint32_t name,
+                      const char *else_do);
 // "request", "step", ...; and "a request", "an iteration".
 const char *ppi_limit_unit_name(const ppi_limit_model *model);
 const char *ppi_limit_a_unit(const ppi_limit_model *model);
