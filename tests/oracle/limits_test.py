@@ -252,6 +252,56 @@ class LimitsTest(case.Case):
         self.assertRegex(said, r"Answer +(GPU|cuda:|gpu:)?.* is the limit")
         self.assertNotIn("host-bound", said)
 
+    def test_numbers_that_are_read_back_between_stages(self):
+        # Forward, 1 ms, launches 1.5 ms; numbers are read back, each by a copy of 1 us and 15 us
+        # of other calls behind a pause; backward, 1.5 ms, launches 2.5 ms. Nothing says in which
+        # stage they are. There are few, or more than the calls of all stages take.
+        us = 1000
+        for numbers, pause in ((60, 20), (128, 12)):
+            trace, at, free = traces.KinetoTrace(), 0, 0
+            for _ in range(40):
+                for stage, host, device in (("forward", 1000, 1500), ("backward", 1500, 2500)):
+                    trace.host(stage, "user_annotation", at * us, (at + host) * us)
+                    launch = trace.call((at + 10) * us, (at + 18) * us)
+                    begin, free = max(free, at + 20), max(free, at + 20) + device
+                    trace.device("gemm", begin * us, free * us, launch)
+                    at += host
+                    for _ in range(numbers if stage == "forward" else 0):
+                        at += pause
+                        copy = trace.call(at * us, (at + 8) * us, name="cudaMemcpyAsync")
+                        begin, free = max(free, at + 10), max(free, at + 10) + 1
+                        trace.device("copy", begin * us, free * us, copy, category="gpu_memcpy")
+                        trace.host("cudaStreamSynchronize", "cuda_runtime", (at + 9) * us,
+                                   (free + 4) * us)
+                        at = free + 5
+            limit = case.Report(self.written(trace)).json["limit"]
+            self.assertEqual(("part", ["cudaStreamSynchronize"]), (limit["claim"], limit["names"]))
+            self.assertIn(f"waits for the device {numbers} times", limit["sentence"])
+            self.assertIn(".item()", limit["next"])
+            self.assertAlmostEqual(numbers * (pause + 15), limit["demand"] / us, delta=30)
+            self.assertRegex(case.output("summary", self.path("trace.json")),
+                             "iterations of forward, backward found on")
+
+    def test_what_waits_for_work_has_the_share_of_the_table(self):
+        of = "UserDefined"
+        get = ("queue: get", 1, 0, 9800, "Idle", {})
+        path = self.rounds(10000, get, ("work", 1, 9800, 9890, of, {}))
+        limit = case.Report(path).json["limit"]
+        self.assertEqual("keeps_up", limit["claim"], limit["sentence"])
+        self.assertIn("waits for work 98 % of the time, in queue: get", limit["sentence"])
+        # Inside a stage it is a part of the iteration.
+        path = self.rounds(16000, ("data", 1, 0, 10000, "Dataloader", {}),
+                           (*get[:5], {"depth": 1}), ("forward", 1, 10000, 16000, of, {}))
+        limit = case.Report(path).json["limit"]
+        self.assertEqual(("part", ["data"]), (limit["claim"], limit["names"]))
+        self.assertIn("9.80 ms of 16.0 ms (61 %)", limit["sentence"])
+        # What lies between two steps is in none.
+        path = self.rounds(10000, ("step", 1, 0, 1000, "ProfileStep", {"step": 1, "async": True}),
+                           ("work", 1, 0, 600, of, {}), ("more", 1, 600, 1000, of, {}))
+        limit = case.Report(path).json["limit"]
+        self.assertEqual("unrecorded", limit["claim"])
+        self.assertRegex(limit["sentence"], r"^9.00 ms \(90 %\) pass from the end of each step")
+
     def test_what_few_iterations_have_comes_less_often(self):
         # A checkpoint of 40 ms in one of five: beside others, and as the limit.
         for gap in (0, 4000):

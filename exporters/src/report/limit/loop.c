@@ -8,7 +8,6 @@
 
 #include "base/base.h"
 #include "base/mem.h"
-#include "report/figures/machine.h"
 
 enum { LEAST_TURNS = 5, FEW_STAGES = 2, LEAST_OF_ONE = 10 };
 
@@ -77,10 +76,9 @@ static bool put_stages(ppi_limit_loop *loop, const ppi_limit_model *model,
   }
   for (size_t i = 0; i < row->num_outer; i++) {
     uint32_t name = model->calls[row->outer[i]].name;
-    const char *text = model->names[name].text;
     if (turns[name].num && turns[name].num >= least &&
-        !ppi_is_of_interpreter(text)) {
-      len = put_stage(loop, len, text);
+        ppi_name_may_be_stage(&model->names[name])) {
+      len = put_stage(loop, len, model->names[name].text);
       ++*num;
     }
     turns[name].num = 0;
@@ -108,7 +106,7 @@ static bool is_end(const ppi_limit_model *model, const ppi_limit_unit *last) {
     const ppi_limit_call *call = &model->calls[row->outer[i]];
     if (call->start_ns < last->start_ns) break;
     if (call->name != model->begins_loop &&
-        !ppi_is_of_interpreter(model->names[call->name].text))
+        ppi_name_may_be_stage(&model->names[call->name]))
       return false;
   }
   return true;

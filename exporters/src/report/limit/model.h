@@ -6,6 +6,7 @@
 // definitions and sources.
 #pragma once
 
+#include "report/figures/machine.h"
 #include "report/limit/intervals.h"
 #include "report/limit/limit_calls.h"
 
@@ -168,6 +169,13 @@ typedef struct ppi_limit_model {
 // As is recorded: it is no server.
 static inline bool ppi_name_mostly_waits(const ppi_limit_name *name) {
   return 2 * name->waits_ns > name->time_ns;
+}
+
+// Calls of a runtime are parts of what launches them; the interpreter's ranges
+// come at any time.
+static inline bool ppi_name_may_be_stage(const ppi_limit_name *name) {
+  return name->category != PPROF_CATEGORY_RUNTIME &&
+         !ppi_is_of_interpreter(name->text);
 }
 
 // The name of its greatest stage; "": it has none.

@@ -16,7 +16,14 @@ typedef struct parts {
   double *own_ns;     // by name
   double *waits_ns;   // by name of the awaited stage
   double *device_ns;  // by name of the awaited device work
+  double *idle_ns;    // waits for work, by stage; the last: in no range
   double gap_ns, all_ns;
+  double outside_ns;  // gaps from a step's end to the next one's begin
+  // Between stages where the thread waits for a device in calls of a runtime:
+  // the time, gaps included, and the calls.
+  double sync_ns;
+  size_t num_syncs;
+  uint32_t sync;  // their name
 } parts;
 
 static bool is_inner_wait(const ppi_limit_model *model, uint32_t at) {
@@ -66,7 +73,7 @@ static void add_waits(const ppi_limit_model *model, const ppi_row_calls *of,
     else if (name->waits == PPI_WAITS_DEVICE)
       add_device(model, i, ns, stage, to);
     else if (name->category == PPROF_CATEGORY_IDLE)
-      to->all_ns -= ns;  // not part of an iteration
+      to->idle_ns[stage] += ns;
     else if (name->waits == PPI_WAITS_THREAD)
       to->waits_ns[name->waits_for == PPI_NONE ? call->name
                                                : name->waits_for] += ns;
@@ -123,6 +130,53 @@ static size_t list_awaited(const ppi_limit_model *model, ppi_keyed *out) {
   return num;
 }
 
+// Calls of a runtime between two stages, with the short gaps beside them.
+typedef struct stretch {
+  double gap_ns, own_ns;
+  size_t num_syncs;
+} stretch;
+
+static bool is_of_runtime(const ppi_limit_model *model, uint32_t name) {
+  return model->names[name].category == PPROF_CATEGORY_RUNTIME;
+}
+
+// Adds the gap before an outermost call, and the call.
+static void add_to_stretch(const ppi_limit_model *model, uint32_t at,
+                           double gap_ns, stretch *in, parts *to) {
+  const double most_ns = 150000;
+  const ppi_limit_call *call = &model->calls[at];
+  if (gap_ns < most_ns) in->gap_ns += gap_ns;
+  if (is_of_runtime(model, call->name)) {
+    bool waits = model->names[call->name].waits == PPI_WAITS_DEVICE;
+    in->own_ns += (double)model->working_ns[at];
+    in->num_syncs += waits && ppi_call_within(model, call);
+    if (waits) to->sync = call->name;
+    return;
+  }
+  if (in->num_syncs) {
+    to->sync_ns += in->gap_ns + in->own_ns;
+    to->gap_ns -= in->gap_ns;
+    to->num_syncs += in->num_syncs;
+  }
+  *in = (stretch){0};
+}
+
+// The part of a gap that is in no step. Ask for gaps in order; `at` is the
+// first step that may end in the gap.
+static double outside_steps(const ppi_limit_model *model, uint64_t from_ns,
+                            uint64_t to_ns, size_t *at) {
+  if (model->unit_kind != PPI_UNIT_STEP) return 0;
+  uint64_t inside_ns = 0;
+  while (*at < model->num_units && model->units[*at].end_ns <= from_ns) ++*at;
+  for (size_t i = *at; i < model->num_units && model->units[i].start_ns < to_ns;
+       i++)
+    inside_ns +=
+        ppi_model_within(model, PPI_MAX(model->units[i].start_ns, from_ns),
+                         PPI_MIN(model->units[i].end_ns, to_ns));
+  double ns = (double)ppi_model_within(model, from_ns, to_ns);
+  return PPI_MAX(ns - (double)inside_ns, 0);
+}
+
 static void add_calls(const ppi_limit_model *model, ppi_keyed *awaited,
                       parts *to) {
   const ppi_limit_row *row = &model->rows[model->loop_thread];
@@ -131,7 +185,8 @@ static void add_calls(const ppi_limit_model *model, ppi_keyed *awaited,
   for (size_t i = 0; i < row->num_parts; i++)
     to->own_ns[model->calls[row->parts[i]].name] +=
         (double)model->working_ns[row->parts[i]];
-  for (size_t i = 1, at = 0; i < row->num_outer; i++) {
+  stretch in = {0};
+  for (size_t i = 1, at = 0, step = 0; i < row->num_outer; i++) {
     const ppi_limit_call *call = &model->calls[row->outer[i]];
     const ppi_limit_call *before = &model->calls[row->outer[i - 1]];
     uint64_t known_ns = recorded_in(model, before->end_ns, call->start_ns, &at);
@@ -144,12 +199,16 @@ static void add_calls(const ppi_limit_model *model, ppi_keyed *awaited,
     bool is_idle = has_tasks && (ended == num ||
                                  model->calls[awaited[ended].value].start_ns >=
                                      call->start_ns);
-    if (by == PPI_NONE && is_idle)
-      to->all_ns -= ns;  // no task awaits anything: there is none
-    else if (by == PPI_NONE)
-      to->gap_ns += ns;
-    else
+    if (by != PPI_NONE)
       to->waits_ns[by] += ns;
+    else if (is_idle)
+      to->idle_ns[model->num_names] += ns;  // no task awaits anything
+    bool is_gap = by == PPI_NONE && !is_idle;
+    double out_ns = outside_steps(model, before->end_ns, call->start_ns, &step);
+    out_ns = is_gap ? PPI_MIN(out_ns, ns) : 0;
+    to->outside_ns += out_ns;
+    if (is_gap) to->gap_ns += ns - out_ns;
+    add_to_stretch(model, row->outer[i], is_gap ? ns - out_ns : 0, &in, to);
   }
 }
 
@@ -199,6 +258,7 @@ static double worked_ns(const ppi_limit_model *model, uint32_t name) {
 }
 
 static const char launching[] = ", launching and waiting for the device";
+static const char waiting[] = ", waiting for work";
 
 static void say_part(ppi_limit_search *search, uint32_t name, double ns,
                      const char *how, double all_ns) {
@@ -209,8 +269,9 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
   char devices[160], bound[256] = "";
   uint32_t station = serves(model, name);
   put_devices(model, devices, sizeof devices);
-  // Where launching is the limit, faster kernels bring little.
-  if (station != PPI_NONE && how != launching)
+  // Where launching is the limit, faster kernels bring little; where waiting
+  // is, a faster stage.
+  if (station != PPI_NONE && how != launching && how != waiting)
     ppi_limit_put_bound(search, station, model->names[name].text, bound,
                         sizeof bound);
   ppi_limit_begin(search, PPI_CLAIM_PART, "nothing overlaps", 0,
@@ -233,6 +294,26 @@ void ppi_limit_say_gap(ppi_limit_search *search, double ns, double part,
           ppi_words_time(ns).text, of, ppi_words_percent(part, 1).text,
           between);
   PPI_SAY(out->next, "mark what happens there.");
+}
+
+// Waits for a device between stages: numbers that are read back, one by one.
+static void say_sync(ppi_limit_search *search, const parts *of) {
+  const ppi_limit_model *model = search->model;
+  double units = (double)model->num_counted;
+  const char *call = model->names[of->sync].text;
+  ppi_limit *out =
+      ppi_limit_begin(search, PPI_CLAIM_PART, "waits between stages", 0, call);
+  out->demand_ns = of->sync_ns / units;
+  PPI_SAY(out->sentence,
+          "%s of %s %s (%s) lie between its stages, where its thread waits for "
+          "the device %.0f times, in %s.",
+          ppi_words_time(of->sync_ns / units).text,
+          ppi_words_time(of->all_ns / units).text, ppi_limit_a_unit(model),
+          ppi_words_percent(of->sync_ns, of->all_ns).text,
+          (double)of->num_syncs / units, ppi_words_name(call).text);
+  PPI_SAY(out->next,
+          "read fewer numbers back (.item(), synchronize), or all of them at "
+          "once.");
 }
 
 // A recorded wait counts for itself if no range of another thread ends it.
@@ -293,22 +374,84 @@ static bool say_memory(ppi_limit_search *search, double most_ns,
   return true;
 }
 
+// What such a wait has beside the device's work is overhead, too.
+static void move_syncs(const ppi_limit_model *model, parts *of) {
+  for (size_t i = 0; i < model->num_names && of->num_syncs; i++) {
+    if (!is_of_runtime(model, (uint32_t)i)) continue;
+    of->sync_ns += of->device_ns[i];
+    of->device_ns[i] = 0;
+  }
+}
+
+static void say_outside(ppi_limit_search *search, double ns, double all_ns) {
+  const ppi_limit_model *model = search->model;
+  ppi_limit *out = ppi_limit_begin(search, PPI_CLAIM_UNRECORDED, "gap", 0, "");
+  PPI_SAY(
+      out->sentence,
+      "%s (%s) pass from the end of each step to the begin of the next, and "
+      "nothing recorded explains it.",
+      ppi_words_time(ns / (double)model->num_counted).text,
+      ppi_words_percent(ns, all_ns).text);
+  PPI_SAY(out->next, "mark what happens there.");
+}
+
+// A stage that waits for work inside is a part as any other. A thread that is
+// in no stage meanwhile keeps up.
+static void say_idle(ppi_limit_search *search, uint32_t stage, double ns,
+                     const parts *of) {
+  const ppi_limit_model *model = search->model;
+  const char *name = stage < model->num_names ? model->names[stage].text : "";
+  if (*name && model->names[stage].category != PPROF_CATEGORY_IDLE) {
+    say_part(search, stage, ns, waiting, of->all_ns);
+    return;
+  }
+  uint32_t own = ppi_limit_greatest(of->own_ns, model->num_names);
+  ppi_limit *out = ppi_limit_begin(
+      search, PPI_CLAIM_KEEPS_UP, "keeps up", 1 - ns / of->all_ns,
+      own == PPI_NONE ? name : model->names[own].text);
+  PPI_SAY(out->sentence,
+          "Keeps up: the thread of the %ss waits for work %s of the time%s%s. "
+          "What brings work sets the rate.",
+          ppi_limit_unit_name(model), ppi_words_percent(ns, of->all_ns).text,
+          *name ? ", in " : "", *name ? ppi_words_name(name).text : "");
+  PPI_SAY(out->next, "nothing for this thread; look at what brings its work.");
+}
+
+static void say_gap(ppi_limit_search *search, const parts *of) {
+  const ppi_limit_model *model = search->model;
+  if (of->outside_ns > of->gap_ns)
+    say_outside(search, of->outside_ns, of->all_ns);
+  else
+    ppi_limit_say_gap(search, of->gap_ns / (double)model->num_counted,
+                      of->gap_ns / of->all_ns, ppi_limit_unit_name(model),
+                      "stages");
+}
+
+static double value_at(const double *values, uint32_t at) {
+  return at == PPI_NONE ? 0 : values[at];
+}
+
 static bool say_greatest(ppi_limit_search *search, const parts *of) {
   const ppi_limit_model *model = search->model;
   uint32_t own = ppi_limit_greatest(of->own_ns, model->num_names);
   uint32_t waits = ppi_limit_greatest(of->waits_ns, model->num_names);
   uint32_t device = ppi_limit_greatest(of->device_ns, model->num_names);
-  double own_ns = own == PPI_NONE ? 0 : of->own_ns[own];
-  double waits_ns = waits == PPI_NONE ? 0 : of->waits_ns[waits];
-  double device_ns = device == PPI_NONE ? 0 : of->device_ns[device];
-  double most_ns = PPI_MAX(own_ns, PPI_MAX(waits_ns, device_ns));
-  if (say_memory(search, most_ns, of->all_ns)) return true;
-  if (of->gap_ns >= 0.4 * of->all_ns && of->gap_ns > most_ns)
-    ppi_limit_say_gap(
-        search, of->gap_ns / (double)PPI_MAX(model->num_counted, 1),
-        of->gap_ns / of->all_ns, ppi_limit_unit_name(model), "stages");
-  else if (most_ns <= 0)
+  uint32_t idle = ppi_limit_greatest(of->idle_ns, model->num_names + 1);
+  double own_ns = value_at(of->own_ns, own);
+  double waits_ns = value_at(of->waits_ns, waits);
+  double device_ns = value_at(of->device_ns, device);
+  double idle_ns = value_at(of->idle_ns, idle);
+  double most_ns = PPI_MAX(PPI_MAX(own_ns, waits_ns), device_ns);
+  double gap_ns = PPI_MAX(of->gap_ns, of->outside_ns);
+  if (say_memory(search, PPI_MAX(most_ns, idle_ns), of->all_ns)) return true;
+  if (idle_ns > PPI_MAX(most_ns, PPI_MAX(gap_ns, of->sync_ns)))
+    say_idle(search, idle, idle_ns, of);
+  else if (gap_ns >= 0.4 * of->all_ns && gap_ns > most_ns)
+    say_gap(search, of);
+  else if (PPI_MAX(most_ns, of->sync_ns) <= 0)
     return false;
+  else if (of->sync_ns >= most_ns)
+    say_sync(search, of);
   else if (own_ns >= most_ns)
     say_part(search, own, own_ns, "", of->all_ns);
   else if (device_ns >= most_ns)
@@ -355,18 +498,20 @@ bool ppi_limit_parts(ppi_limit_search *search) {
   parts of = {.own_ns = ppi_alloc(size),
               .waits_ns = ppi_alloc(size),
               .device_ns = ppi_alloc(size),
+              .idle_ns = ppi_alloc(size),
               .all_ns = (double)model->time_ns};
   bool found = false;
   ppi_row_calls calls = {NULL, NULL};
   ppi_keyed *awaited = ppi_alloc((model->num_calls + 1) * sizeof *awaited);
   search->failed |= !awaited || !of.own_ns || !of.waits_ns || !of.device_ns ||
-                    !ppi_row_calls_list(model, &calls);
+                    !of.idle_ns || !ppi_row_calls_list(model, &calls);
   if (!search->failed) {
     add_calls(model, awaited, &of);
     add_waits(model, &calls, &of);
+    move_syncs(model, &of);
     found = say_greatest(search, &of);
   }
   ppi_row_calls_clear(&calls);
-  PPI_FREE_ALL(awaited, of.own_ns, of.waits_ns, of.device_ns);
+  PPI_FREE_ALL(awaited, of.own_ns, of.waits_ns, of.device_ns, of.idle_ns);
   return found;
 }

@@ -10,7 +10,6 @@
 #include "base/base.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "report/figures/machine.h"
 
 enum { LEAST_UNITS = 5 };
 
@@ -202,7 +201,7 @@ static size_t list_counted(const ppi_limit_model *model, const tally *tallies,
   size_t num = 0;
   uint64_t before_ns = 0;
   for (size_t i = 0; i < model->num_names; i++)
-    if (tallies[i].num && !ppi_is_of_interpreter(model->names[i].text))
+    if (tallies[i].num && ppi_name_may_be_stage(&model->names[i]))
       out[num++] = (counted){tallies[i].num, tallies[i].time_ns};
   if (num > 1) qsort(out, num, sizeof *out, compare_counted);
   for (size_t i = 0; i < num; i++) {
@@ -225,7 +224,7 @@ static uint64_t find_count(const ppi_limit_model *model, const tally *tallies,
   *out_num = *out_count = 0;
   for (size_t i = 0; i < model->num_names; i++) {
     size_t count = tallies[i].num;
-    if (count < LEAST_UNITS || ppi_is_of_interpreter(model->names[i].text))
+    if (count < LEAST_UNITS || !ppi_name_may_be_stage(&model->names[i]))
       continue;
     size_t from = ppi_count_below(&room->num, all, size, (9 * count + 9) / 10);
     size_t to = ppi_count_below(&room->num, all, size, (11 * count + 10) / 10);
@@ -249,7 +248,7 @@ static uint64_t find_pattern(const ppi_limit_model *model, tally *tallies,
   size_t count;
   uint64_t time_ns = find_count(model, tallies, room, out_num, &count);
   for (size_t i = 0; i < model->num_names && count; i++) {
-    bool is_beside = ppi_is_of_interpreter(model->names[i].text);
+    bool is_beside = !ppi_name_may_be_stage(&model->names[i]);
     tallies[i].is_pattern = !is_beside && is_near(tallies[i].num, count);
     tallies[i].is_stage =
         is_beside || tallies[i].is_pattern || tallies[i].num >= LEAST_AGAIN;
@@ -359,7 +358,7 @@ static bool has_host_stages(const ppi_limit_model *model) {
   for (size_t i = 0; i < model->num_calls; i++) {
     const ppi_limit_call *call = &model->calls[i];
     if (!(call->flags & PPI_CALL_DEVICE) &&
-        model->names[call->name].category != PPROF_CATEGORY_RUNTIME)
+        ppi_name_may_be_stage(&model->names[call->name]))
       return true;
   }
   return false;
