@@ -317,6 +317,25 @@ class LimitsTest(case.Case):
             self.assertEqual("do checkpoint less often, or beside the iterations: in another "
                              "thread or process.", limit["next"])
 
+    def test_an_import_before_most_requests_is_no_limit(self):
+        # 1000 requests, one each ms, of 60 us on the event loop; one of the first waits for a
+        # module, 200 ms, and 200 others behind it.
+        ranges, free, at, chance = [], 0, 0, random.Random(5)
+        for number in range(1, 1001):
+            at += chance.randrange(500, 1500)
+            begin = max(free, at)
+            if number == 61:
+                ranges.append(("import anyio", 1, begin, begin + 200000, "Import", {}))
+                begin += 200003
+            free = begin + chance.randrange(30, 90)
+            of = {"flows": [number]}
+            ranges += [("loop: GET", 1, begin, free, "Forward", of),
+                       ("GET", 1, at, free + 1, "Forward", {**of, "async": True})]
+            free += 5
+        limit = case.Report(self.of_ranges(ranges, "main")).json["limit"]
+        self.assertEqual(["loop: GET"], limit["names"], limit["sentence"])
+        self.assertNotIn("import", json.dumps(limit))
+
     def test_steps_inside_an_outlier(self):
         # What is left of the time behind an outlier of another thread is nothing: no verdict.
         def step(number, start, length, tid):

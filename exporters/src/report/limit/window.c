@@ -69,6 +69,23 @@ static bool choose_ends(ppi_limit_model *model) {
   return true;
 }
 
+// Imports before most requests are a part of the start, and so are the requests
+// that they hold up. Answers the start's end, or 0.
+static uint64_t end_of_imports(const ppi_limit_model *model) {
+  uint64_t last_ns = 0, until_ns = 0;
+  if (model->num_units < 2 * FEW_UNITS) return 0;
+  uint64_t half_ns = model->units[model->num_units / 2].start_ns;
+  for (size_t i = 0; i < model->num_calls; i++) {
+    const ppi_limit_call *call = &model->calls[i];
+    if (call->end_ns <= half_ns && ppi_is_import(model->names[call->name].text))
+      last_ns = PPI_MAX(last_ns, call->end_ns);
+  }
+  for (size_t i = 0; i < model->num_units; i++)
+    if (model->units[i].start_ns < last_ns)
+      until_ns = PPI_MAX(until_ns, model->units[i].end_ns);
+  return until_ns > half_ns ? last_ns : PPI_MAX(until_ns, last_ns);
+}
+
 static void count_units(ppi_limit_model *model) {
   model->num_counted = 0;
   for (size_t i = 0; i < model->num_units; i++) {
@@ -101,6 +118,8 @@ bool ppi_model_find_window(ppi_limit_model *model) {
   if (are_rounds && !leave_out_outliers(model)) return false;
   if (!choose_ends(model) || !ppi_intervals_unite(&model->left_out))
     return false;
+  if (!are_rounds)
+    model->from_ns = PPI_MAX(model->from_ns, end_of_imports(model));
   count_units(model);
   model->time_ns = ppi_model_within(model, model->from_ns, model->to_ns);
   return true;
