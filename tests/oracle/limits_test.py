@@ -302,6 +302,12 @@ class LimitsTest(case.Case):
         self.assertEqual("unrecorded", limit["claim"])
         self.assertRegex(limit["sentence"], r"^9.00 ms \(90 %\) pass from the end of each step")
 
+    def test_a_worker_of_a_pool_works(self):
+        of = "UserDefined"
+        path = self.rounds(10000, ("load", 1, 0, 1000, of, {}), ("pool: work", 2, 1000, 8000, of, {}),
+                           ("forward", 1, 8000, 10000, of, {}), threads=("main", "worker"))
+        self.assertEqual("host", case.Report(path).find("answer", "pool: work")["where"])
+
     def test_what_few_iterations_have_comes_less_often(self):
         # A checkpoint of 40 ms in one of five: beside others, and as the limit.
         for gap in (0, 4000):

@@ -60,9 +60,10 @@ static ppi_item item_of(const ppi_limit_loop *loop, const ppi_table_ids *ids,
   // A turn belongs to its thread: other threads get only the time that it
   // leaves.
   if (category == PPROF_CATEGORY_COMMUNICATION ||
-      category == PPROF_CATEGORY_IDLE ||
-      (call->row != loop->thread && !loop->is_device))
+      category == PPROF_CATEGORY_IDLE)
     item.flags |= PPI_ITEM_WAITS;
+  if (call->row != loop->thread && !loop->is_device)
+    item.flags |= PPI_ITEM_BESIDE;
   if (!(call->flags & PPI_CALL_DEVICE)) return item;
   item.device = ppi_table_ids_device(ids, call->row) + 1;
   item.device_start_ns = call->start_ns;

@@ -363,7 +363,7 @@ static uint32_t host_owner(walk_state *at, uint64_t now_ns) {
     bool is_inner = at->room->tops[item->lane].top == index + 1;
     bool counts = is_inner && (!only || only->lane == item->lane);
     if (!(item->flags & PPI_ITEM_LOOSE) && !counts) continue;
-    if (!(item->flags & PPI_ITEM_WAITS)) return index;
+    if (!(item->flags & (PPI_ITEM_WAITS | PPI_ITEM_BESIDE))) return index;
     if (waiting == NONE) waiting = index;
   }
   return waiting;

@@ -14,7 +14,8 @@ enum {
   PPI_ITEM_LOOSE = 1,    // outside its lane's nesting
   PPI_ITEM_WAITS = 2,    // its thread waits for others
   PPI_ITEM_NO_HOST = 4,  // its host side is another item's
-  PPI_ITEM_BORROWS = 8   // its device time is of the stage that submitted it
+  PPI_ITEM_BORROWS = 8,  // its device time is of the stage that submitted it
+  PPI_ITEM_BESIDE = 16   // it works, but the unit's own thread comes first
 };
 
 // A host range, a device range, or both sides of one.
