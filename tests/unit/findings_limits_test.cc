@@ -209,5 +209,24 @@ TEST(FindingsLimitsTest, ALoopOfVeryManySmallRangesIsFound) {
   pprof_report_destroy(report);
 }
 
+// A thread's ranges of a domain of NVTX are on a lane of their own, with the
+// domain behind the thread's name.
+TEST(FindingsLimitsTest, ALoopIsOnTheThreadAndNotOnItsDomain) {
+  EventFeed feed;
+  feed.Lane(1, 101, "python");
+  feed.Lane(2, 101, "python [NCCL]");
+  for (uint64_t i = 0; i < 30; i++) {
+    const uint64_t at = i * 10 * kMs;
+    feed.Range(1, "forward", PPROF_CATEGORY_USER_DEFINED, at, at + 3 * kMs);
+    feed.Range(1, "backward", PPROF_CATEGORY_USER_DEFINED, at + 3 * kMs,
+               at + 8 * kMs);
+    feed.Range(2, "ncclAllReduce", PPROF_CATEGORY_COMMUNICATION, at + 9 * kMs,
+               at + 10 * kMs);
+  }
+  feed.AddWindow(0, 300 * kMs);
+  FindingsReport report(&feed);
+  EXPECT_STREQ("thread python", report.figures()->loop.thread);
+}
+
 }  // namespace
 }  // namespace pprof_test

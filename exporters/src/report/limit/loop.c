@@ -136,7 +136,9 @@ bool ppi_loop_take(ppi_limit_loop *loop, const ppi_limit_model *model) {
   if (loop->num_turns) end_last(loop, model);
   const ppi_limit_row *row = &model->rows[model->loop_thread];
   loop->is_device = row->is_device;
+  bool is_said = row->is_device || !*row->name ||
+                 strncmp(row->name, "thread ", strlen("thread ")) == 0;
   snprintf(loop->thread_name, sizeof loop->thread_name, "%s%s",
-           row->is_device || !*row->name ? "" : "thread ", row->name);
+           is_said ? "" : "thread ", row->name);
   return true;
 }

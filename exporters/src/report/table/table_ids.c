@@ -49,6 +49,13 @@ static bool define_site(ppi_table_ids *ids,
   return true;
 }
 
+// Whether it is `name` with a domain behind it: "python [NCCL]".
+static bool has_domain(const char *with, const char *name) {
+  size_t len = name ? strlen(name) : 0;
+  return len && strncmp(with, name, len) == 0 &&
+         strncmp(with + len, " [", 2) == 0;
+}
+
 // Lanes of one thread share a row; a lane without a thread has its own.
 static size_t add_thread(ppi_table_ids *ids, uint32_t lane, uint64_t number,
                          const char *name) {
@@ -59,6 +66,7 @@ static size_t add_thread(ppi_table_ids *ids, uint32_t lane, uint64_t number,
                  index + 1))
     return SIZE_MAX;
   ids->threads[index].number = number;
+  if (name && has_domain(name, ids->threads[index].name)) return index;
   return ppi_set_text(&ids->threads[index].name, name) ? index : SIZE_MAX;
 }
 
