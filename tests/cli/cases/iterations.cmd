@@ -23,6 +23,21 @@ sed 's/"pid":1/"pid":2/g; s/forward/decode/g; s/backward/infer/g' loop.json >oth
 "$TOOL" loop.json
 "$TOOL" --iteration forward loop.json | sed -n '/^$/{n;p;n;p;q}'
 "$TOOL" --no-iterations loop.json | head -5
+# A thread that goes round the same loop for 20 turns takes nothing from it if it
+# came earlier; turns of threads beside each other are no unit.
+for from in 0 400; do
+  awk -v from=$from 'function put(name, tid, from, to) {
+    printf "%s{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"name\":\"%s\",\"ts\":%d,\"dur\":%d}",
+           n++ ? "," : "[", tid, name, from, to - from
+  }
+  function turn(tid, t) { put("data", tid, t, t + 1000); put("train", tid, t + 1000, t + 9000) }
+  BEGIN {
+    for (i = 0; i < 20; i++) turn(2, 1000 * from + 10000 * i)
+    for (i = 20; i < 80; i++) turn(1, 10000 * i)
+    print "]"
+  }' >same.json
+  "$TOOL" same.json | sed -n '/^$/{n;p;q}'
+done
 # A range that takes no part in nesting is a part of the start-up, too.
 sed 's/"X",\([^{]*"name":"imports","ts":50000\),"dur":250000/"b","cat":"c","id":1,\1},{"ph":"e","cat":"c","id":1,"pid":1,"tid":1,"name":"imports","ts":300000/' loop.json >loose.json
 "$TOOL" loose.json | grep start-up
