@@ -15,8 +15,10 @@
 #include "inject/inject.h"
 #include "mark/attach.h"
 #include "mark/thread.h"
+#include "pprof/device.h"
 #include "pprof/mark.h"
 #include "session/capture/capture_session.h"
+#include "spool/lane.h"
 #include "tests/support/capture_rules.h"
 #include "tests/support/recording_sink.h"
 
@@ -169,6 +171,50 @@ TEST_F(LaneOwnerTest, LaneHasOneOwnerAndNobodyElseLetsItBeCut) {
   ASSERT_EQ(PPROF_STATUS_OK, live_.Flush());
   EXPECT_NE(epoch, lane->stack_epoch);
   ASSERT_EQ(PPROF_STATUS_OK, live_.Stop());
+}
+
+// Between the collector's two stores of a cut: it has taken the edge, and the
+// stack is not empty yet. What begins then is lost, and its end counts for
+// nothing, but behind another edge; the range that is cut began before.
+TEST_F(LaneOwnerTest, AMarkerThatMeetsACutIsCountedOnce) {
+  enum { kMeanwhile, kBehindIt, kBehindTheNext };
+  pprof_device *device = pprof_device_get(pprof_backend_cpu(), 0);
+  for (int ends : {kMeanwhile, kBehindIt, kBehindTheNext}) {
+    SCOPED_TRACE(ends);
+    LiveSession live;
+    live.options.drain_interval_us = kKeptAwayUs;
+    ASSERT_EQ(PPROF_STATUS_OK, live.Start());
+    Worker owner;  // no range can be open on it from before
+    owner.Do([] { pprof_push(&open_site); });
+    ppi_lane *lane = owner.self()->stacks[0].lane;
+    ppi_session_new_epoch(live.session());
+    const uint32_t epoch = __atomic_load_n(ppi_epoch_page, __ATOMIC_ACQUIRE);
+    ASSERT_NE(epoch, lane->stack_epoch);
+    lane->edge = epoch;
+    owner.Do([&] {
+      pprof_push(&other_site);
+      pprof_device_push(device, nullptr, &other_site);
+      if (ends == kMeanwhile) pprof_pop();
+    });
+    ppi_lane_cut(&ppi_recorder_in_force.spool, lane, epoch);
+    owner.Do([&] {
+      pprof_push(&other_site);
+      pprof_pop();
+      pprof_device_pop(device, nullptr);
+      if (ends == kBehindIt) pprof_pop();
+    });
+    if (ends == kBehindTheNext) {
+      ppi_session_new_epoch(live.session());
+      owner.Do([] { pprof_pop(); });
+    }
+    owner.Do([] { pprof_pop(); });
+    ASSERT_EQ(PPROF_STATUS_OK, live.Stop());
+    EXPECT_EQ(2u, live.recording.Total(PPI_TOTAL_RECORDED));
+    EXPECT_EQ(2u, live.recording.Total(PPI_TOTAL_LOST));
+    EXPECT_EQ(ends == kBehindTheNext ? 2u : 1u,
+              live.recording.Total(PPI_TOTAL_BEGUN_BEFORE));
+    EXPECT_EQ(0u, live.recording.Total(PPI_TOTAL_UNMATCHED));
+  }
 }
 
 }  // namespace

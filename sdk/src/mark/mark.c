@@ -153,8 +153,22 @@ static void pop_with_extras(const uint8_t *base, ppi_lane *lane, uint64_t end) {
   ppi_thread_notify_last(lane, depth - 1, depth);
 }
 
+// Whether it is the pop of a push that a cut has lost. One of an older epoch is
+// as a range that an edge has cut.
+static bool pop_lost(ppi_lane *lane) {
+  if (!lane->lost_left) return false;
+  if (lane->lost_epoch == lane->stack_epoch) {
+    lane->lost_left--;
+    return true;
+  }
+  if (lane->before_left != UINT32_MAX) lane->before_left += lane->lost_left;
+  lane->lost_left = 0;
+  return false;
+}
+
 static void pop_nothing(ppi_lane *lane) {
   ppi_emit_settle(lane->stack_epoch);
+  if (pop_lost(lane)) return;
   if (lane->before_left == 0) {
     ppi_count(&lane->unmatched, 1);
     return;

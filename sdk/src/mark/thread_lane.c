@@ -79,6 +79,7 @@ static void take_over_unkept(ppi_lane *lane, ppi_unkept *unkept,
     ppi_lane_put_balance(lane, i, PPI_FRAME_LOST);
   lane->too_deep = unkept->open - depth;
   lane->before_left = unkept->before;
+  lane->lost_left = 0;
   ppi_lane_commit(lane, PPI_HEAD(lane->commit), depth);
   unkept->open = unkept->before = 0;
 }
@@ -107,13 +108,19 @@ static ppi_lane *join_session(ppi_thread *thread, ppi_stack *at,
   return lane;
 }
 
-static ppi_lane *lose(ppi_lane *lane, ppi_intent intent) {
+// The pop of a lost push counts for nothing in the same epoch: the range is
+// counted already.
+static ppi_lane *lose(ppi_lane *lane, uint32_t epoch, ppi_intent intent) {
+  uint32_t watch_epoch =
+      __atomic_load_n(&ppi_recorder_in_force.watch_epoch, __ATOMIC_RELAXED);
   if (ppi_is_counted(intent)) ppi_count(&lane->lost, 1);
-  // The collector ends the range.
-  if (intent == PPI_POPS) ppi_count(&lane->begun_before, 1);
-  // Its pop will find no frame, and counts as begun before.
-  if (intent == PPI_PUSHES && lane->before_left != UINT32_MAX)
-    __atomic_fetch_add(&lane->before_left, 1, __ATOMIC_RELAXED);
+  if (intent == PPI_PUSHES) {
+    lane->lost_epoch = epoch;
+    lane->lost_left++;
+  } else if (intent == PPI_POPS && lane->lost_left && lane->lost_epoch == epoch)
+    lane->lost_left--;
+  else if (intent == PPI_POPS && epoch != watch_epoch)
+    ppi_count(&lane->begun_before, 1);  // the collector ends the range
   return NULL;
 }
 
@@ -133,7 +140,7 @@ static bool cut(ppi_lane *lane, uint32_t stack_epoch, uint32_t epoch) {
 static ppi_lane *follow(ppi_lane *lane, uint32_t epoch, ppi_intent intent) {
   uint32_t stack_epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
   if (stack_epoch == epoch || cut(lane, stack_epoch, epoch)) return lane;
-  return lose(lane, intent);
+  return lose(lane, epoch, intent);
 }
 
 bool ppi_thread_follow(ppi_lane *lane, uint32_t epoch) {
@@ -149,7 +156,12 @@ static ppi_lane *catch_up(ppi_thread *thread, ppi_stack *at, uint32_t epoch,
     if (!lane) leave_unkept(&at->unkept, epoch, intent);
     return lane;
   }
-  return follow(lane, epoch, intent);
+  lane = follow(lane, epoch, intent);
+  if (!lane && intent == PPI_PUSHES_DEVICE) {
+    follow_unkept(&at->unkept, epoch);
+    at->unkept.devices++;
+  }
+  return lane;
 }
 
 // Another chunk may lie anywhere; a push leaves a record's room for each frame

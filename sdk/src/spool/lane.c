@@ -368,11 +368,11 @@ void ppi_lane_cut(ppi_spool *spool, ppi_lane *lane, uint32_t epoch) {
   const ppi_edge *began = ppi_edge_into(spool->header, epoch);
   bool after_off = began && (began->flags & PPI_EDGE_AFTER_OFF);
   // After a time without recording, a surplus pop may be of a range begun in
-  // it. Atomic: an owner that loses its marker to this cut adds to it, too.
+  // it.
   if (after_off)
-    __atomic_store_n(&lane->before_left, UINT32_MAX, __ATOMIC_RELAXED);
-  else if (__atomic_load_n(&lane->before_left, __ATOMIC_RELAXED) != UINT32_MAX)
-    __atomic_fetch_add(&lane->before_left, depth, __ATOMIC_RELAXED);
+    lane->before_left = UINT32_MAX;
+  else if (lane->before_left != UINT32_MAX)
+    lane->before_left += depth;
   // Only now may the owner push on the emptied stack.
   __atomic_store_n(&lane->stack_epoch, epoch, __ATOMIC_RELEASE);
 }

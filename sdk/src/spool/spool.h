@@ -143,11 +143,13 @@ typedef struct ppi_lane {
   uint32_t before_left;  // surplus pops that belong to frames cut earlier
   uint32_t too_deep;     // open ranges beyond PPI_MAX_DEPTH
   uint32_t state;
+  uint32_t lost_epoch;  // owner: of the pushes behind `lost_left`
   uint64_t lost, unmatched, begun_before, excluded, flows_lost, device_lost;
   uint64_t interrupted;  // markers lost because they interrupted one; atomic
   uint32_t tid;
-  uint32_t serial;  // number of its thread, of all that have come
-  uint32_t id;      // its place among the header's lanes + 1; it stays
+  uint32_t serial;     // number of its thread, of all that have come
+  uint32_t id;         // its place among the header's lanes + 1; it stays
+  uint32_t lost_left;  // owner: pops to come of pushes that met a cut
   uint64_t collector_line_[4];
   uint64_t kept;          // collector: records below survive elsewhere
   uint64_t freed_chunks;  // collector: chunks below went back to the pool
