@@ -154,6 +154,21 @@ def loaders_meet(w):
                counted=False)
 
 
+def rounds_alike(w, threads, *steps):
+    w.total, w.unmarked = 120, True
+    for number in range(threads):
+        w.loop(w.row(f"worker {number}"), steps, counted=not number)
+
+
+@topology("lock")
+def lock_in_rounds(w):
+    """The range around a round is no stage: the one around the lock is."""
+    w.define("decode", 0.4)
+    w.define(w.hide("cache"), 4)
+    put = w.within("put", w.locked(w.lock("cache"), w.hidden(w.hide("cache"))))
+    rounds_alike(w, 4, w.within("item", w.serve("decode"), put))
+
+
 @topology("background")
 def background(w):
     training(w, 5, 8.5)

@@ -137,12 +137,12 @@ static bool list_ends(const ppi_limit_model *model, ends *out) {
     if (row->station == PPI_NONE || !is_saturated_group(model, row->station))
       continue;
     row_ends *to = &out->rows[out->num_rows++];
-    to->ends = ppi_alloc((row->num_outer + 1) * sizeof *to->ends);
-    to->lengths = ppi_alloc((row->num_outer + 1) * sizeof *to->lengths);
+    to->ends = ppi_alloc((row->num_parts + 1) * sizeof *to->ends);
+    to->lengths = ppi_alloc((row->num_parts + 1) * sizeof *to->lengths);
     if (!to->ends || !to->lengths) return false;
     const ppi_station *station = &model->stations[row->station];
-    for (size_t k = 0; k < row->num_outer; k++) {
-      const ppi_limit_call *call = &model->calls[row->outer[k]];
+    for (size_t k = 0; k < row->num_parts; k++) {
+      const ppi_limit_call *call = &model->calls[row->parts[k]];
       uint64_t end_ns = call->end_ns;
       if (call->name != station->stages[0].name || end_ns < model->from_ns ||
           end_ns >= model->to_ns)
