@@ -169,6 +169,21 @@ def lock_in_rounds(w):
     rounds_alike(w, 4, w.within("item", w.serve("decode"), put))
 
 
+@topology("lock")
+def places_in_rounds(w):
+    """Two of twelve threads may query. Hooks record each thread's first call on no thread."""
+    w.define("query", 10)
+    gate = w.lock("gate", 2)
+    first, later = (w.within("search", w.locked(gate, w.serve("query", wandering=is_first)),
+                             wandering=is_first) for is_first in (True, False))
+
+    def search(row, units):
+        yield from (first if units[0].n == 1 else later)(row, units)
+    w.define("rerank", 6)
+    rounds_alike(w, 12, search, w.serve("rerank"))
+    w.advice = "let more in"
+
+
 @topology("background")
 def background(w):
     training(w, 5, 8.5)

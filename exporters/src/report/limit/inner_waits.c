@@ -193,21 +193,22 @@ static bool may_stand(const line *of, const ppi_limit_call *call) {
 }
 
 // False: no other range is around the calls, or each thread may be in one.
+// Hooks record the first calls of a function on no thread.
 static bool list_line(line *of, const ppi_limit_name *name) {
   const ppi_limit_model *model = of->model;
-  size_t inside = 0, rows = 0, num = 0;
+  size_t inside = 0, outside = 0, rows = 0, num = 0;
   of->calls = &model->by_name[name->first];
   of->num = name->num;
   for (size_t i = 0; i < of->num; i++) {
     const ppi_limit_call *call = &model->calls[of->calls[i]];
-    if (!ppi_call_is_on_thread(call)) return false;
+    outside += !ppi_call_is_on_thread(call);
     inside += may_stand(of, call);
     of->ends[i] = call->end_ns;
     of->own_ns[i] = call->row;
     of->borders[num++] = ppi_begin_border(call->start_ns);
     of->borders[num++] = ppi_end_border(call->end_ns);
   }
-  if (2 * inside < of->num) return false;
+  if (2 * inside < of->num || 10 * outside > of->num) return false;
   ppi_sort_numbers(of->ends, of->num);
   ppi_sort_numbers(of->own_ns, of->num);
   for (size_t i = 0; i < of->num; i++)
@@ -244,7 +245,7 @@ static uint64_t begin_before(const line *of, size_t i) {
 }
 
 // The work of the outer range before it stands in line: its length where a
-// place was free, else the least of all.
+// place was free when it came, else the least of all.
 static uint64_t work_before(const line *of) {
   size_t num = 0;
   uint64_t least_ns = UINT64_MAX;
@@ -253,7 +254,9 @@ static uint64_t work_before(const line *of) {
     if (!may_stand(of, call)) continue;
     uint64_t ns = call->start_ns - begin_before(of, i);
     least_ns = PPI_MIN(least_ns, ns);
-    if (!of->full_ns[i]) of->own_ns[num++] = ns;
+    uint64_t free_ns = i < of->places ? 0 : of->ends[i - of->places];
+    if (!of->full_ns[i] && free_ns <= begin_before(of, i))
+      of->own_ns[num++] = ns;
   }
   ppi_sort_numbers(of->own_ns, num);
   return num ? ppi_quantile_of(of->own_ns, num, 0.5) : least_ns;
