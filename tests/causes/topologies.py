@@ -212,6 +212,31 @@ def replica_slow(w):
     chain(w, "fetch 1 | embed 2", poisson(10.5), None, end=in_turn)
 
 
+@topology("replica")
+def replica_in_order(w):
+    """Two threads take items in turn, and one is slow; a writer takes them in order."""
+    inboxes, outs = ([w.queue(f"{what} {n}", 4) for n in range(2)] for what in ("transform", "write"))
+    for number, ms in enumerate((1, 5)):
+        own = w.define(f"transform {number}", ms)
+        w.worker(w.row(own), [w.within("transform", w.hidden(own))], inboxes[number],
+                 outs[number].put)
+    w.alias["transform"] = ("transform 0", "transform 1")
+    w.define("write", 0.2)
+    row, write = w.row("writer"), w.serve("write")
+
+    def life():
+        for number in range(w.total):
+            unit = yield from outs[number % 2].get()
+            yield from write(row, [unit])
+            yield from w.finish(unit)
+
+    def in_turn(unit):
+        yield from inboxes[(unit.n - 1) % 2].put(unit)
+    w.kernel.spawn(life(), row)
+    chain(w, "read 0.3", end=in_turn)
+    w.advice = "slows that thread"
+
+
 add_chain("replica", "replicas_fine", "fetch 1 | embed 2 | generate 10 x3", poisson(12))
 
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds threads that serve the same stages as others, and yet have a queue of
-// their own: a partition with most of the keys. A server that takes from a
-// common queue lets nobody wait while another one is free.
+// their own: a partition with most of the keys, or on a slow processor. A
+// server that takes from a common queue lets nobody wait while another one is
+// free.
 #include <string.h>
 
 #include "base/base.h"
@@ -33,26 +34,22 @@ static bool waits_beside_free(const ppi_limit_model *model,
   const ppi_limit_call *call = &model->calls[row->outer[k]];
   const ppi_limit_call *before = &model->calls[row->outer[k - 1]];
   const uint64_t slack_ns = ppi_slacks_ns[PPI_NUM_SLACKS - 1];
-  if (call->num != 1 || before->end_ns + ppi_hand_over_ns < call->start_ns)
+  if (call->num != 1 || before->end_ns + slack_ns < call->start_ns)
     return false;
   const ppi_limit_unit *unit = &model->units[model->units_of[call->first]];
   uint64_t came_ns =
       ppi_unit_last_end(model, unit, unit->start_ns, call->start_ns);
-  return came_ns + slack_ns < call->start_ns &&
+  return came_ns < before->end_ns && came_ns + slack_ns < call->start_ns &&
          is_other_free(model, station, at, call->start_ns - slack_ns);
 }
 
-// A slow thread is no hot one: its calls are longer, not more.
 static bool is_hot(const ppi_limit_model *model, const ppi_station *station,
                    uint32_t at) {
   const ppi_limit_row *row = &model->rows[at];
-  size_t all = 0, num = 0;
+  size_t num = 0;
   if ((double)row->working_ns < ppi_saturated * (double)model->time_ns ||
       row->num_outer < LEAST_CALLS)
     return false;
-  for (size_t i = 0; i < station->num_rows; i++)
-    all += model->rows[station->rows[i]].num_outer;
-  if (2 * row->num_outer * station->num_rows < 3 * all) return false;
   for (size_t k = 1; k < row->num_outer; k++)
     num += waits_beside_free(model, station, at, k);
   return 2 * num >= row->num_outer;

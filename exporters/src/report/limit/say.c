@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "report/findings/words.h"
+#include "report/limit/find.h"
 #include "report/limit/rules.h"
 
 void ppi_limit_add_name(ppi_limit *out, const char *name) {
@@ -246,22 +247,39 @@ static void put_turns(ppi_limit_search *search, const ppi_station *station,
           lock);
 }
 
-// A thread with a queue of its own, while others that serve the same are free.
+// A thread with a queue of its own, while others that serve the same are free:
+// most calls go there, or they take longer there.
 static void put_hot(ppi_limit_search *search, const ppi_station *station,
                     const char *bound) {
   const ppi_limit_model *model = search->model;
   const ppi_station *others = &model->stations[station->beside];
+  const ppi_limit_stage *stage = &station->stages[0];
+  const ppi_limit_stage *same = ppi_station_stage(others, stage->name);
   ppi_words name = ppi_words_name(ppi_limit_station_stage(model, station));
+  double more = (double)stage->calls * others->servers;
+  double longer = (double)stage->working_ns;
+  more /= (double)PPI_MAX(same->calls, 1);
+  longer /= (double)PPI_MAX(same->working_ns, 1) * more / others->servers;
+  char why[80] = "most of its calls go there";
+  if (longer > more)
+    PPI_SAY(why, "its calls take %s times as long there",
+            ppi_words_number(longer).text);
   PPI_SAY(search->out->sentence,
-          "%s on thread %s is the limit: busy %s, as most of its calls go "
-          "there. The %u other thread%s busy %s. %s",
+          "%s on thread %s is the limit: busy %s, as %s. The %u other thread%s "
+          "busy %s. %s",
           name.text, ppi_words_name(ppi_station_name(model, station)).text,
-          ppi_words_percent(PPI_MIN(station->use, 1.0), 1).text,
+          ppi_words_percent(PPI_MIN(station->use, 1.0), 1).text, why,
           (unsigned)others->servers, others->servers == 1 ? " is" : "s are",
           ppi_words_percent(PPI_MIN(others->use, 1.0), 1).text, bound);
-  PPI_SAY(search->out->next,
-          "spread the calls of %s evenly over its threads, or make it cheaper.",
-          name.text);
+  if (longer > more)
+    PPI_SAY(search->out->next,
+            "find out what slows that thread, or let free threads take its "
+            "calls.");
+  else
+    PPI_SAY(search->out->next,
+            "spread the calls of %s evenly over its threads, or make it "
+            "cheaper.",
+            name.text);
 }
 
 // Whether most of a device's greatest stage copies.
