@@ -257,6 +257,16 @@ static double worked_ns(const ppi_limit_model *model, uint32_t name) {
   return ns;
 }
 
+// Whether several threads are always in their stages: one more brings nothing.
+static bool is_taken(const ppi_limit_model *model, uint32_t station) {
+  const double least_occupied = 0.8;
+  if (station == PPI_NONE || model->stations[station].num_rows < 2)
+    return false;
+  const ppi_station *of = &model->stations[station];
+  return (double)of->occupied_ns >=
+         least_occupied * (double)of->num_rows * (double)model->time_ns;
+}
+
 static const char launching[] = ", launching and waiting for the device";
 static const char waiting[] = ", waiting for work";
 
@@ -282,7 +292,13 @@ static void say_part(ppi_limit_search *search, uint32_t name, double ns,
       text.text, ppi_limit_a_unit(model), how, ppi_words_time(ns / units).text,
       ppi_words_time(all_ns / units).text, ppi_words_percent(ns, all_ns).text,
       devices, *bound ? " " : "", bound);
-  ppi_limit_advise(search, name, "run it ahead in another thread");
+  if (is_taken(model, station) && !model->are_linked)
+    PPI_SAY(out->next,
+            "make %s cheaper, or find out what its %u threads share: record "
+            "waits.",
+            text.text, (unsigned)model->stations[station].servers);
+  else
+    ppi_limit_advise(search, name, "run it ahead in another thread");
 }
 
 void ppi_limit_say_gap(ppi_limit_search *search, double ns, double part,
@@ -316,15 +332,33 @@ static void say_sync(ppi_limit_search *search, const parts *of) {
           "once.");
 }
 
+// Whether most calls of the name are on no thread: tasks await them.
+static bool is_awaited(const ppi_limit_model *model, uint32_t name) {
+  const ppi_limit_name *of = &model->names[name];
+  size_t num = 0;
+  for (size_t i = 0; i < of->num; i++)
+    num += (model->calls[model->by_name[of->first + i]].flags &
+            PPI_CALL_LOOSE) != 0;
+  return 2 * num > of->num;
+}
+
 // A recorded wait counts for itself if no range of another thread ends it.
 static void say_wait(ppi_limit_search *search, uint32_t name, double ns,
                      double all_ns) {
-  bool is_itself = search->model->names[name].category == PPROF_CATEGORY_WAIT;
+  const ppi_limit_model *model = search->model;
+  const ppi_limit_name *of = &model->names[name];
+  bool is_itself = of->category == PPROF_CATEGORY_WAIT;
+  bool is_task = !is_itself && is_awaited(model, name);
   say_part(search, name, ns, is_itself ? "" : ", as its thread waits for it",
            all_ns);
   if (is_itself)
     PPI_SAY(search->out->next,
             "mark what ends it; if its time ends it, wait for less.");
+  if (is_task)
+    PPI_SAY(search->out->next,
+            "make %s shorter, or let more of it run at a time (connections, "
+            "permits).",
+            ppi_words_name(of->text).text);
 }
 
 // The time that the loop's thread takes memory of a device or gives it back,

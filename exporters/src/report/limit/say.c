@@ -46,13 +46,18 @@ const char *ppi_limit_a_unit(const ppi_limit_model *model) {
   return names[model->unit_kind];
 }
 
+// Whether few rounds have calls of the name.
+static bool is_rare(const ppi_limit_model *model, uint32_t name) {
+  bool is_round = model->unit_kind == PPI_UNIT_STEP ||
+                  model->unit_kind == PPI_UNIT_ITERATION;
+  return is_round && 2 * model->names[name].num <= model->num_units;
+}
+
 void ppi_limit_advise(ppi_limit_search *search, uint32_t name,
                       const char *else_do) {
   const ppi_limit_model *model = search->model;
   ppi_words text = ppi_words_name(model->names[name].text);
-  bool is_round = model->unit_kind == PPI_UNIT_STEP ||
-                  model->unit_kind == PPI_UNIT_ITERATION;
-  if (is_round && 2 * model->names[name].num <= model->num_units)
+  if (is_rare(model, name))
     PPI_SAY(search->out->next,
             "do %s less often, or beside the %ss: in another thread or "
             "process.",
@@ -169,6 +174,29 @@ static bool is_event_loop(const ppi_limit_model *model,
   return false;
 }
 
+// The advice for threads that always serve `name`.
+static void put_threads_next(ppi_limit_search *search,
+                             const ppi_station *station, uint32_t name) {
+  const ppi_limit_model *model = search->model;
+  ppi_words text = ppi_words_name(model->names[name].text);
+  const double least_computing = 0.1, most_queued = 0.2;
+  ppi_limit *out = search->out;
+  if (is_event_loop(model, station))
+    PPI_SAY(out->next,
+            "make %s cheaper, or run it beside the event loop: "
+            "`asyncio.to_thread(...)`, or in a process of its own.",
+            text.text);
+  else if (!is_rare(model, name) && model->cpu >= 0 &&
+           model->queued < most_queued &&
+           computing(model, station) < least_computing)
+    PPI_SAY(out->next,
+            "find out what %s waits for (a disk, a timer, a lock, another "
+            "thread or process); faster code brings little.",
+            text.text);
+  else
+    ppi_limit_advise(search, name, "give it more threads");
+}
+
 static void put_threads(ppi_limit_search *search, const ppi_station *station,
                         const char *bound) {
   const ppi_limit_model *model = search->model;
@@ -198,13 +226,7 @@ static void put_threads(ppi_limit_search *search, const ppi_station *station,
   if (model->cpu >= 0)
     PPI_ADD(out->sentence, " Of the busy time %s is computing.",
             ppi_words_percent(computing(model, station), 1).text);
-  if (is_event_loop(model, station))
-    PPI_SAY(out->next,
-            "make %s cheaper, or run it beside the event loop: "
-            "`asyncio.to_thread(...)`, or in a process of its own.",
-            name.text);
-  else
-    ppi_limit_advise(search, stage->name, "give it more threads");
+  put_threads_next(search, station, stage->name);
 }
 
 // The time between its stages, if that is more than its greatest stage.
