@@ -127,6 +127,25 @@ def source_marked(w):
 
 
 @topology("chain")
+def chain_disk(w):
+    """The limit waits for a disk, as its CPU use shows."""
+    w.cpu = True
+    w.define("disk", 8)
+    w.alias["store"] = ("disk",)
+    store = w.within("store", w.hidden("disk"), cpu=(0, 0))
+    chain(w, "parse 1 | store 0 | reply 1", how={"store": store})
+    w.forget("store")
+    w.advice = "waits for"
+
+
+@topology("chain")
+def chain_loop(w):
+    """Hooks name what holds the thread of an event loop."""
+    chain(w, "loop: GET 8", closed(4))
+    w.advice = "event loop"
+
+
+@topology("chain")
 def chain_noflow(w):
     w.no_flows = True
     chain(w, FIVE.format(1, 2, 1, 6, 1))

@@ -180,8 +180,10 @@ static void put_threads_next(ppi_limit_search *search,
   const ppi_limit_model *model = search->model;
   ppi_words text = ppi_words_name(model->names[name].text);
   const double least_computing = 0.1, most_queued = 0.2;
+  const char by_hook[] = "loop: ";  // what holds the thread of an event loop
   ppi_limit *out = search->out;
-  if (is_event_loop(model, station))
+  if (is_event_loop(model, station) ||
+      strncmp(model->names[name].text, by_hook, sizeof by_hook - 1) == 0)
     PPI_SAY(out->next,
             "make %s cheaper, or run it beside the event loop: "
             "`asyncio.to_thread(...)`, or in a process of its own.",
