@@ -37,6 +37,8 @@ typedef struct lines {
   shares queue, contended, rest;  // rest: gaps before no stage
   line *stages;                   // by category, then name
   size_t num_stages, stages_capacity;
+  size_t *first_of;  // by run: its first stage in `line_at`
+  uint32_t *line_at;
   const ppi_figures *figures;
   size_t num_rows, num_cold;
   size_t slow_from, usual_from, usual_to;  // of requests by length
@@ -68,6 +70,38 @@ static line *line_of(lines *all, const ppi_request_stage *stage) {
   return grown;
 }
 
+// Lists the lines of all stages of all runs.
+static bool list_lines(lines *all) {
+  const ppi_figures *figures = all->figures;
+  size_t num = 0;
+  for (size_t i = 0; i < figures->num_request_runs; i++) {
+    const ppi_request_run *run = figures->request_runs[i];
+    for (size_t k = 0; k < run->num_stages; k++)
+      if (!line_of(all, &run->stages[k])) return false;
+    num += run->num_stages;
+  }
+  all->first_of =
+      ppi_alloc((figures->num_request_runs + 1) * sizeof *all->first_of);
+  all->line_at = ppi_alloc((num + 1) * sizeof *all->line_at);
+  if (!all->first_of || !all->line_at) return false;
+  num = 0;
+  for (size_t i = 0; i < figures->num_request_runs; i++) {
+    const ppi_request_run *run = figures->request_runs[i];
+    all->first_of[i] = num;
+    for (size_t k = 0; k < run->num_stages; k++)
+      all->line_at[num++] =
+          (uint32_t)(line_of(all, &run->stages[k]) - all->stages);
+  }
+  return true;
+}
+
+static void drop_unused(lines *all) {
+  size_t num = 0;
+  for (size_t i = 0; i < all->num_stages; i++)
+    if (all->stages[i].num_times) all->stages[num++] = all->stages[i];
+  all->num_stages = num;
+}
+
 // ---- the slow ones against the usual ones ----
 
 // The slowest hundredth, and the tenth around the median; at least one each.
@@ -92,8 +126,9 @@ static void add_share(const lines *all, size_t at, shares *to,
 static bool take_cell(lines *all, size_t at, const request *from,
                       const ppi_request_cell *cell) {
   const ppi_request_stage *stage = &from->run->stages[cell->stage];
-  line *to = line_of(all, stage);
-  if (!to || !add_time(to, cell->time_ns)) return false;
+  line *to =
+      &all->stages[all->line_at[all->first_of[from->run_index] + cell->stage]];
+  if (!add_time(to, cell->time_ns)) return false;
   to->on_device |= stage->on_device;
   to->is_whole |= stage->is_whole;
   to->calls += cell->calls;
@@ -130,8 +165,10 @@ static bool gather(lines *all) {
   bool done = ppi_steady_requests(all->figures, &list, &all->num_rows,
                                   &all->num_cold) == PPROF_STATUS_OK;
   if (done && all->num_rows) choose_groups(all);
+  done = done && list_lines(all);
   for (size_t i = 0; i < all->num_rows && done; i++)
     done = take_request(all, i, &list[i]);
+  drop_unused(all);
   ppi_free(list);
   return done;
 }
@@ -322,8 +359,7 @@ static void put_note(ppi_view *view, const lines *all) {
 static void clear_lines(lines *all) {
   for (size_t i = 0; i < all->num_stages; i++)
     ppi_free(all->stages[i].times_ns);
-  ppi_free(all->stages);
-  ppi_free(all->all.times_ns);
+  PPI_FREE_ALL(all->stages, all->all.times_ns, all->first_of, all->line_at);
 }
 
 static void build_requests(const ppi_figures *figures,

@@ -3,11 +3,11 @@
 // Adds requests of runs in order, frees them, and lists steady ones.
 #include "report/figures/request_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/sort.h"
 
 void ppi_request_run_release(ppi_request_run *run) {
   if (!run || __atomic_sub_fetch(&run->num_owners, 1, __ATOMIC_ACQ_REL) > 0)
@@ -72,6 +72,13 @@ static int compare_requests(const void *left, const void *right) {
 
 PPI_ORDER(compare_starts, ppi_steady_request, PPI_UP(row->start_ns) PPI_UP(row))
 
+static uint64_t start_of(const void *at) {
+  return ((const ppi_steady_request *)at)->row->start_ns;
+}
+static uint64_t length_of(const void *at) {
+  return ((const ppi_steady_request *)at)->row->length_ns;
+}
+
 // Counts a run's cold requests; `list` is in the order of starts.
 static size_t num_cold(const ppi_steady_request *list, size_t num,
                        long warmup) {
@@ -90,8 +97,7 @@ static size_t list_run(const ppi_figures *figures, size_t index,
   long warmup = figures->details.warmup;
   for (size_t i = 0; i < run->num_rows; i++)
     list[i] = (ppi_steady_request){run, &run->rows[i], index};
-  if (run->num_rows > 1)
-    qsort(list, run->num_rows, sizeof *list, compare_starts);
+  ppi_sort(list, run->num_rows, sizeof *list, start_of, compare_starts);
   size_t cold = num_cold(list, run->num_rows, warmup);
   memmove(list, list + cold, (run->num_rows - cold) * sizeof *list);
   *num_all_cold += cold;
@@ -110,7 +116,7 @@ pprof_status ppi_steady_requests(const ppi_figures *figures,
   num = 0;
   for (size_t i = 0; i < figures->num_request_runs; i++)
     num += list_run(figures, i, list + num, &num_all_cold);
-  if (num > 1) qsort(list, num, sizeof *list, compare_requests);
+  ppi_sort(list, num, sizeof *list, length_of, compare_requests);
   *out_num = num;
   *out_num_cold = num_all_cold;
   return PPROF_STATUS_OK;

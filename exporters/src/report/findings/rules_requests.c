@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/sort.h"
 #include "report/figures/figures.h"
 #include "report/figures/request_rows.h"
 
@@ -34,69 +33,28 @@ typedef struct ppi_tail {
       error_ns;  // that part of the difference; half its interval of 95 %
 } ppi_tail;
 
-// The time that one request has of a part.
-typedef struct piece {
-  ppi_tail_part part;
-  uint32_t number;    // of `stage`
-  const char *stage;  // "": of none
-  size_t request;     // its rank by length
-  double ns;
-} piece;
+// What requests have of a part, in the order of their lengths.
+typedef struct sums {
+  double usual_ns, slow_ns;
+  double squares;  // of the slow ones' times
+  double last_ns;  // of the last slow request, not added yet
+  size_t last;
+} sums;
 
-typedef struct pieces {
-  piece *items;
+// The parts of one name, of all runs.
+typedef struct stage_sums {
+  const char *name;
+  sums parts[PPI_TAIL_QUEUE];
+} stage_sums;
+
+typedef struct tails {
+  stage_sums *stages;
   size_t num, capacity;
+  sums queue;
   uint32_t **numbers;  // of names + 1, by run and stage; 0: not known
   ppi_map names;
-} pieces;
-
-static uint64_t key_of(const void *item) {
-  const piece *at = item;
-  return (uint64_t)at->part << 32 | at->number;
-}
-
-static bool add_piece(pieces *all, const piece *added, ppi_tail_part part,
-                      uint64_t ns) {
-  if (!ns) return true;
-  if (!PPI_ROOM(all->items, all->capacity, all->num + 1)) return false;
-  piece *item = &all->items[all->num++];
-  *item = *added;
-  item->part = part;
-  item->ns = (double)ns;
-  return true;
-}
-
-// Runs have stages of the same names. 0: out of memory.
-static uint32_t number_of(pieces *all, const ppi_steady_request *from,
-                          uint32_t stage) {
-  uint32_t *number = &all->numbers[from->run_index][stage];
-  if (!*number)
-    *number =
-        (uint32_t)ppi_map_number(
-            &all->names, ppi_map_key_of(from->run->stages[stage].name, "")) +
-        1;
-  return *number;
-}
-
-static bool add_request(pieces *all, const ppi_steady_request *from,
-                        size_t at) {
-  const ppi_request_row *row = from->row;
-  const ppi_request_run *run = from->run;
-  uint32_t **numbers = &all->numbers[from->run_index];
-  piece item = {.stage = "", .request = at};
-  if (!*numbers) *numbers = ppi_alloc((run->num_stages + 1) * sizeof **numbers);
-  bool added = *numbers && add_piece(all, &item, PPI_TAIL_QUEUE, row->queue_ns);
-  for (size_t i = 0; i < row->num_cells && added; i++) {
-    const ppi_request_cell *cell = &run->cells[row->first_cell + i];
-    item.stage = run->stages[cell->stage].name;
-    item.number = number_of(all, from, cell->stage);
-    added = item.number &&
-            add_piece(all, &item, PPI_TAIL_STAGE, cell->own_ns) &&
-            add_piece(all, &item, PPI_TAIL_CONTENDED, cell->contended_ns) &&
-            add_piece(all, &item, PPI_TAIL_HOP, cell->hop_ns);
-  }
-  return added;
-}
+  ppi_tail *out;
+} tails;
 
 // The slowest hundredth, and the half around the median.
 static size_t slow_from(size_t num) {
@@ -106,51 +64,88 @@ static bool is_usual(size_t num, size_t at) {
   return at >= num / 4 && at < num - num / 4;
 }
 
-// Of parts with equal differences, the first by name wins.
-static bool is_greatest(const piece *at, double part_ns, const ppi_tail *out) {
-  if (part_ns <= 0 || part_ns != out->part_ns) return part_ns > out->part_ns;
-  if (at->part != out->part) return at->part < out->part;
-  return out->stage && strcmp(at->stage, out->stage) < 0;
+static void end_request(sums *to) {
+  to->slow_ns += to->last_ns;
+  to->squares += to->last_ns * to->last_ns;
+  to->last_ns = 0;
 }
 
-// `from` to `to`: pieces of one part. A request without such a piece counts as
-// 0.
-static void judge(const pieces *all, size_t from, size_t to, ppi_tail *out) {
-  double usual = 0, sum = 0, squares = 0, one = 0;
-  double num_usual = (double)(out->num - 2 * (out->num / 4));
-  double num_slow = (double)out->num_slow;
-  for (size_t i = from; i < to; i++) {
-    const piece *at = &all->items[i];
-    if (is_usual(out->num, at->request)) usual += at->ns;
-    if (at->request < slow_from(out->num)) continue;
-    one += at->ns;
-    if (i + 1 < to && at[1].request == at->request) continue;
-    sum += one;
-    squares += one * one;
-    one = 0;
-  }
-  double mean = sum / num_slow;
-  double variance = (squares / num_slow - mean * mean) / (num_slow - 1);
-  double part_ns = mean - usual / num_usual;
-  if (!is_greatest(&all->items[from], part_ns, out)) return;
-  out->part = all->items[from].part;
-  out->stage = *all->items[from].stage ? all->items[from].stage : NULL;
-  out->part_ns = part_ns;
-  out->error_ns = variance > 0 ? 1.96 * sqrt(variance) : 0;
+static void add_time(const tails *all, sums *to, size_t at, uint64_t ns) {
+  if (!ns) return;
+  if (is_usual(all->out->num, at)) to->usual_ns += (double)ns;
+  if (at < slow_from(all->out->num)) return;
+  if (to->last != at) end_request(to);
+  to->last = at;
+  to->last_ns += (double)ns;
 }
 
-static bool judge_all(pieces *all, ppi_tail *out) {
-  if (!ppi_sort(all->items, all->num, sizeof *all->items, key_of, NULL))
-    return false;
-  for (size_t from = 0, to; from < all->num; from = to) {
-    for (to = from + 1; to < all->num; to++)
-      if (key_of(&all->items[to]) != key_of(&all->items[from])) break;
-    judge(all, from, to, out);
+// Runs have stages of the same names. NULL: out of memory.
+static stage_sums *sums_of(tails *all, const ppi_steady_request *from,
+                           uint32_t stage) {
+  uint32_t *number = &all->numbers[from->run_index][stage];
+  const char *name = from->run->stages[stage].name;
+  if (*number) return &all->stages[*number - 1];
+  size_t at = ppi_map_number(&all->names, ppi_map_key_of(name, ""));
+  if (at == SIZE_MAX ||
+      !PPI_REACH(all->stages, all->num, all->capacity, at + 1))
+    return NULL;
+  *number = (uint32_t)at + 1;
+  all->stages[at].name = name;
+  return &all->stages[at];
+}
+
+static bool add_request(tails *all, const ppi_steady_request *from, size_t at) {
+  const ppi_request_row *row = from->row;
+  const ppi_request_run *run = from->run;
+  uint32_t **numbers = &all->numbers[from->run_index];
+  if (!*numbers) *numbers = ppi_alloc((run->num_stages + 1) * sizeof **numbers);
+  if (!*numbers) return false;
+  add_time(all, &all->queue, at, row->queue_ns);
+  for (size_t i = 0; i < row->num_cells; i++) {
+    const ppi_request_cell *cell = &run->cells[row->first_cell + i];
+    stage_sums *to = sums_of(all, from, cell->stage);
+    if (!to) return false;
+    add_time(all, &to->parts[PPI_TAIL_STAGE], at, cell->own_ns);
+    add_time(all, &to->parts[PPI_TAIL_CONTENDED], at, cell->contended_ns);
+    add_time(all, &to->parts[PPI_TAIL_HOP], at, cell->hop_ns);
   }
   return true;
 }
 
-static bool gather(const ppi_steady_request *list, pieces *all, ppi_tail *out) {
+// Of parts with equal differences, the first by name wins.
+static bool is_greatest(ppi_tail_part part, const char *stage, double part_ns,
+                        const ppi_tail *out) {
+  if (part_ns <= 0 || part_ns != out->part_ns) return part_ns > out->part_ns;
+  if (part != out->part) return part < out->part;
+  return out->stage && strcmp(stage, out->stage) < 0;
+}
+
+// A request without the part counts as 0.
+static void judge(ppi_tail_part part, const char *stage, sums *from,
+                  ppi_tail *out) {
+  double num_usual = (double)(out->num - 2 * (out->num / 4));
+  double num_slow = (double)out->num_slow;
+  end_request(from);
+  double mean = from->slow_ns / num_slow;
+  double variance = (from->squares / num_slow - mean * mean) / (num_slow - 1);
+  double part_ns = mean - from->usual_ns / num_usual;
+  if (!is_greatest(part, stage, part_ns, out)) return;
+  out->part = part;
+  out->stage = *stage ? stage : NULL;
+  out->part_ns = part_ns;
+  out->error_ns = variance > 0 ? 1.96 * sqrt(variance) : 0;
+}
+
+static void judge_all(tails *all) {
+  for (int part = 0; part < PPI_TAIL_QUEUE; part++)
+    for (size_t i = 0; i < all->num; i++)
+      judge((ppi_tail_part)part, all->stages[i].name,
+            &all->stages[i].parts[part], all->out);
+  judge(PPI_TAIL_QUEUE, "", &all->queue, all->out);
+}
+
+static bool gather(const ppi_steady_request *list, tails *all) {
+  ppi_tail *out = all->out;
   bool added = true;
   for (size_t i = 0; i < out->num && added; i++) {
     double length_ns = (double)list[i].row->length_ns;
@@ -164,7 +159,7 @@ static bool gather(const ppi_steady_request *list, pieces *all, ppi_tail *out) {
 }
 
 static pprof_status ppi_tail_of(const ppi_figures *figures, ppi_tail *out) {
-  pieces all = {0};
+  tails all = {.out = out};
   ppi_steady_request *list;
   size_t num_requests, num_cold;
   *out = (ppi_tail){0};
@@ -176,14 +171,13 @@ static pprof_status ppi_tail_of(const ppi_figures *figures, ppi_tail *out) {
   if (done && out->num_slow > 1) {
     out->slow_from_ns = list[slow_from(num_requests)].row->length_ns;
     all.numbers = ppi_alloc(figures->num_request_runs * sizeof *all.numbers);
-    done = all.numbers && gather(list, &all, out) && judge_all(&all, out);
+    done = all.numbers && gather(list, &all);
+    if (done) judge_all(&all);
   }
   for (size_t i = 0; all.numbers && i < figures->num_request_runs; i++)
     ppi_free(all.numbers[i]);
-  ppi_free(all.numbers);
+  PPI_FREE_ALL(all.numbers, all.stages, list);
   ppi_map_clear(&all.names);
-  ppi_free(all.items);
-  ppi_free(list);
   return done ? PPROF_STATUS_OK : PPROF_STATUS_NO_MEMORY;
 }
 
