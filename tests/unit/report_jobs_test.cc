@@ -20,7 +20,15 @@ using pprof_test::FiguresText;
 using pprof_test::Report;
 
 // What stands beside the nested ranges of four threads.
-enum Beside { NOTHING, FLOWS, DEVICE, NEW_NAMES, OVERLAPS, NUM_BESIDE };
+enum Beside {
+  NOTHING,
+  FLOWS,
+  REQUESTS,
+  DEVICE,
+  NEW_NAMES,
+  OVERLAPS,
+  NUM_BESIDE
+};
 
 class Stream {
  public:
@@ -56,8 +64,8 @@ class Stream {
       name += "." + std::to_string(end);
     pprof_event &event = feed_->Range(lane, name, category, begin, end);
     event.depth = static_cast<uint32_t>(3 - depth);
-    if (beside_ == FLOWS && depth == 3) {
-      flows_.push_back(end / 5000 + 1);
+    if (beside_ == REQUESTS || (beside_ == FLOWS && depth == 3)) {
+      flows_.push_back(beside_ == FLOWS ? end / 5000 + 1 : end / 200 + 1);
       event.flows = &flows_.back();
       event.num_flows = 1;
     }

@@ -2,6 +2,7 @@
 //
 // One request: what it does at every moment, and its longest path, by hand and
 // against brute force.
+#include "report/parts/request_nested.h"
 #include "request_fixture.h"
 
 namespace {
@@ -253,6 +254,102 @@ TEST(RequestWalkTest, EqualsBruteForce) {
     ASSERT_EQ(LongestFrom(Links(walk.parts()), 0), walk.Critical())
         << "turn " << turn;
   }
+}
+
+// ---- parts that nest ----
+
+// Adds a range and those inside it; answers its end.
+uint64_t AddNested(std::mt19937_64 *random, uint32_t lane, uint64_t from,
+                   int depth, std::vector<ppi_request_part> *to) {
+  uint64_t end = from + (*random)() % 20;
+  for (uint64_t num = depth ? (*random)() % 4 : 0; num; num--)
+    end = AddNested(random, lane, end + (*random)() % 9, depth - 1, to);
+  ppi_request_part part = Host(from, end + (*random)() % 20, lane);
+  part.site = static_cast<uint32_t>(to->size());
+  to->push_back(part);
+  return part.end_ns;
+}
+
+// Threads that overlap now and then.
+std::vector<ppi_request_part> NestedParts(std::mt19937_64 *random) {
+  std::vector<ppi_request_part> parts;
+  for (uint32_t lane = 1 + (*random)() % 3; lane; lane--)
+    for (uint64_t now = (*random)() % 200, i = (*random)() % 4; i < 5; i++)
+      now = AddNested(random, lane, now + (*random)() % 50, 2, &parts);
+  if ((*random)() % 3 == 0) {
+    uint64_t from = (*random)() % 100;
+    parts.push_back(
+        Whole(Host(from, from + (*random)() % 900, (*random)() % 3)));
+    parts.back().is_async = (*random)() % 2;
+    parts.back().site = static_cast<uint32_t>(parts.size());
+  }
+  return parts;
+}
+
+TEST(RequestWalkTest, OnePassOverNestedPartsFindsTheSame) {
+  std::mt19937_64 random(17);
+  ppi_nested_room room;
+  ASSERT_TRUE(ppi_nested_room_make(&room, 1000, 4));
+  size_t num_nested = 0;
+  for (int turn = 0; turn < 3000; turn++) {
+    Walk walk(NestedParts(&random));
+    std::vector<ppi_part_times> times(walk.parts().size());
+    ppi_walk other = {};
+    other.parts = walk->parts;
+    other.num = walk->num;
+    other.start_ns = walk->start_ns;
+    other.end_ns = walk->end_ns;
+    other.times = times.data();
+    if (!ppi_walk_nested(&other, &room)) {
+      EXPECT_EQ(other.hop_ns, 0u);
+      continue;
+    }
+    num_nested++;
+    ASSERT_EQ(other.hop_ns, walk->hop_ns) << "turn " << turn;
+    for (size_t i = 0; i < times.size(); i++) {
+      ASSERT_EQ(times[i].own_ns, walk[i].own_ns) << turn << " " << i;
+      ASSERT_EQ(times[i].hop_ns, walk[i].hop_ns) << turn << " " << i;
+      ASSERT_EQ(times[i].critical_ns, walk[i].critical_ns) << turn << " " << i;
+    }
+  }
+  EXPECT_GT(num_nested, 1000u);
+  ppi_nested_room_clear(&room);
+}
+
+// On thread 1 the model from 0 to 50 with a layer from 10 to 30 and an operator
+// in it; on thread 2 something that the path leaves out.
+TEST(RequestWalkTest, NestedPartsKnowTheirStages) {
+  std::vector<ppi_request_part> parts = {Host(0, 50), Host(5, 20, 2),
+                                         Host(10, 30), Host(12, 20)};
+  for (uint32_t i = 0; i < 4; i++) parts[i].site = 100 + i;
+  std::vector<ppi_part_times> times(4);
+  ppi_walk walk = {};
+  walk.parts = parts.data();
+  walk.num = 4;
+  walk.end_ns = 60;
+  walk.times = times.data();
+  ppi_nested_room room;
+  ASSERT_TRUE(ppi_nested_room_make(&room, 4, 3));
+  ASSERT_TRUE(ppi_walk_nested(&walk, &room));
+  const ppi_part_place *operators = &walk.places[3];
+  EXPECT_EQ(operators->stage, 100u);
+  EXPECT_EQ(operators->child, 102u);
+  EXPECT_EQ(operators->level, 2u);
+  EXPECT_EQ(walk.places[1].stage, 101u);
+  EXPECT_EQ(walk.places[1].level, 0u);
+  EXPECT_EQ(times[0].own_ns, 30u);
+  EXPECT_EQ(times[1].own_ns, 0u);
+  EXPECT_EQ(times[3].critical_ns, 8u);
+  EXPECT_EQ(walk.hop_ns, 10u);
+  for (auto change : {&ppi_request_part::is_async, &ppi_request_part::waits,
+                      &ppi_request_part::is_paired}) {
+    parts[2].*change = true;
+    EXPECT_FALSE(ppi_walk_nested(&walk, &room));
+    parts[2].*change = false;
+  }
+  parts[2].end_ns = 51;  // it does not nest
+  EXPECT_FALSE(ppi_walk_nested(&walk, &room));
+  ppi_nested_room_clear(&room);
 }
 
 }  // namespace

@@ -86,6 +86,12 @@ typedef struct ppi_run_site {
   ppi_net_bytes memory, own_memory;  // with details.allocations
 } ppi_run_site;
 
+// ppi_run_site_waits: in its ranges a thread waits for others.
+static inline bool ppi_run_site_waits(const ppi_run_site *site) {
+  return site->traits & PPI_TRAIT_COMMUNICATION ||
+         site->category == PPROF_CATEGORY_IDLE;
+}
+
 // The ranges around a point, over all lanes of its thread.
 typedef struct ppi_around {
   uint64_t start_ns;  // of the range that owns it

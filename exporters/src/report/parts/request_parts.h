@@ -31,6 +31,12 @@ typedef struct ppi_part_more {
   bool is_async, is_paired, is_cut;
 } ppi_part_more;
 
+// What the parts of a site are.
+typedef struct ppi_request_site {
+  bool is_whole;  // mostly the request itself
+  bool waits;     // its thread waits for others
+} ppi_request_site;
+
 // Device work of no request, which requests may have to wait for.
 typedef struct ppi_request_others {
   ppi_map devices;  // by id
@@ -62,11 +68,11 @@ typedef struct ppi_requests {
   ppi_part_more *more;
   size_t num_more, more_capacity;
   // Once in order: parts by flow and begin, outer parts before inner ones; the
-  // requests. Once filled: the sites that are mostly the request itself.
+  // requests. Once filled: the sites.
   uint32_t *order;
   ppi_request *list;
   size_t num_list, list_capacity;
-  bool *whole_sites;  // by site
+  ppi_request_site *sites;
   ppi_request_others others;
   bool are_links;     // flows join ranges and are no requests
   bool has_stages;    // a range with a flow is not of pprof_request_begin
@@ -80,8 +86,13 @@ bool ppi_requests_take(ppi_requests *requests, const pprof_event *event,
 bool ppi_requests_abound(const ppi_requests *requests);
 // ppi_requests_order makes the order and the list.
 bool ppi_requests_order(ppi_requests *requests);
-// ppi_requests_parts writes the parts of a request, in order.
-void ppi_requests_parts(const ppi_requests *requests, const ppi_request *of,
+static inline uint64_t ppi_kept_end(const ppi_requests *requests,
+                                    const ppi_kept_part *part) {
+  return part->more ? requests->more[part->more - 1].end_ns
+                    : part->start_ns + part->length_ns;
+}
+// ppi_requests_parts writes `num` parts from a place in the order on.
+void ppi_requests_parts(const ppi_requests *requests, size_t at, size_t num,
                         ppi_request_part *out);
 void ppi_requests_clear(ppi_requests *requests);
 

@@ -2,6 +2,9 @@
 //
 // Walks one request: gives each moment to a part, and finds the longest path.
 #include "report/parts/request_walk.h"
+
+#include <string.h>
+
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -179,31 +182,24 @@ bool ppi_walk_request(ppi_walk *walk) {
 
 // ---- the longest path ----
 
-typedef struct link {
-  uint64_t start_ns, end_ns;
-  uint32_t part;
-  bool taken;  // the best path to here ends here
-  bool is_on_path;
-  uint64_t best_ns;  // of a path that ends here or before
-  size_t before;     // the link before it on that path, + 1
-} link;
-
 typedef struct links {
-  link *items;
+  ppi_link *items;
   size_t num, capacity;
 } links;
 
-PPI_ORDER(compare_ends, link, PPI_UP(end_ns) PPI_UP(start_ns) PPI_UP(part))
+PPI_ORDER(compare_ends, ppi_link, PPI_UP(end_ns) PPI_UP(start_ns) PPI_UP(part))
 
 static uint64_t link_end(const void *at) {
-  return ((const link *)at)->end_ns;
+  return ((const ppi_link *)at)->end_ns;
 }
 
 static bool add_link(links *to, uint64_t start_ns, uint64_t end_ns,
                      size_t part) {
   if (end_ns <= start_ns) return true;
-  return PPI_PUSH(to->items, to->num, to->capacity,
-                  (link){start_ns, end_ns, (uint32_t)part, false, false, 0, 0});
+  return PPI_PUSH(
+      to->items, to->num, to->capacity,
+      (ppi_link){
+          .start_ns = start_ns, .end_ns = end_ns, .part = (uint32_t)part});
 }
 
 static bool is_within(const ppi_span *inner, const ppi_span *outer) {
@@ -365,9 +361,10 @@ static bool list_links(const nesting *from, ppi_span *spans, links *to) {
   return listed;
 }
 
-static void find_path(link *items, size_t num) {
+// Finds the path with the most time that ends at each link or before.
+static void find_path(ppi_link *items, size_t num) {
   for (size_t i = 0; i < num; i++) {
-    link *at = &items[i];
+    ppi_link *at = &items[i];
     size_t before =
         ppi_count_up_to(&items->end_ns, i, sizeof *items, at->start_ns);
     uint64_t with_ns =
@@ -375,8 +372,21 @@ static void find_path(link *items, size_t num) {
     uint64_t without_ns = i ? items[i - 1].best_ns : 0;
     at->taken = with_ns > without_ns;
     at->best_ns = PPI_MAX(with_ns, without_ns);
-    at->before = before;
+    at->before = (uint32_t)before;
   }
+}
+
+size_t ppi_links_choose(ppi_link *items, size_t num) {
+  size_t first = num;
+  ppi_sort(items, num, sizeof *items, link_end, compare_ends);
+  find_path(items, num);
+  for (size_t left = num; left;) {
+    const ppi_link at = items[left - 1];
+    if (at.taken) items[--first] = at;
+    left = at.taken ? at.before : left - 1;
+  }
+  memmove(items, items + first, (num - first) * sizeof *items);
+  return num - first;
 }
 
 static bool share_until(const nesting *from, place *of, uint64_t *now_ns,
@@ -401,7 +411,7 @@ static bool share_until(const nesting *from, place *of, uint64_t *now_ns,
 }
 
 // Each moment of a link belongs to its innermost part, the one that began last.
-static bool share_link(const nesting *from, const link *at) {
+static bool share_link(const nesting *from, const ppi_link *at) {
   place *of = &from->places[at->part];
   uint64_t now_ns = at->start_ns;
   bool reported = true;
@@ -418,18 +428,6 @@ static bool share_link(const nesting *from, const link *at) {
   return reported && share_until(from, of, &now_ns, at->end_ns);
 }
 
-static bool follow_path(const nesting *from, const links *all) {
-  bool reported = true;
-  for (size_t left = all->num; left;) {
-    link *at = &all->items[left - 1];
-    at->is_on_path = at->taken;
-    left = at->taken ? at->before : left - 1;
-  }
-  for (size_t i = 0; i < all->num && reported; i++)
-    if (all->items[i].is_on_path) reported = share_link(from, &all->items[i]);
-  return reported;
-}
-
 bool ppi_walk_critical(ppi_walk *walk) {
   size_t num = walk->num + 1;
   links all = {0};
@@ -442,9 +440,9 @@ bool ppi_walk_critical(ppi_walk *walk) {
   }
   if (listed && all.num) {
     list_members(&nested);
-    ppi_sort(all.items, all.num, sizeof *all.items, link_end, compare_ends);
-    find_path(all.items, all.num);
-    listed = follow_path(&nested, &all);
+    all.num = ppi_links_choose(all.items, all.num);
+    for (size_t i = 0; i < all.num && listed; i++)
+      listed = share_link(&nested, &all.items[i]);
   }
   PPI_FREE_ALL(spans, nested.places, nested.rows, all.items);
   return listed;

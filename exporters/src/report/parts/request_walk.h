@@ -17,6 +17,7 @@ typedef struct ppi_request_part {
   bool is_paired;  // its host side is another part
   bool is_cut;     // clipped, abandoned, late or lost on its device
   bool is_whole;   // the request itself, not a part of its work
+  bool waits;      // its thread waits for others
 } ppi_request_part;
 
 // The times of one part in its request; the caller adds them up by stage.
@@ -38,6 +39,23 @@ typedef struct ppi_request_path {
   size_t num, capacity;
 } ppi_request_path;
 
+// Time that may be on the longest path, of one part.
+typedef struct ppi_link {
+  uint64_t start_ns, end_ns;
+  uint64_t best_ns;  // of a path that ends here or before
+  uint32_t part;
+  uint32_t before;  // the links that end before it
+  bool taken;       // the best path to here ends here
+} ppi_link;
+
+// Where a part lies on its thread. Its stage is the outermost part around it.
+typedef struct ppi_part_place {
+  uint32_t around, outermost;  // parts; around: UINT32_MAX: none
+  uint32_t stage, child;       // sites; child: just inside the stage; 0: none
+  uint32_t level;              // 0: outermost
+  bool is_on_path;             // of an outermost part
+} ppi_part_place;
+
 typedef struct ppi_walk {
   const ppi_request_part *parts;  // of one request
   size_t num;
@@ -46,7 +64,8 @@ typedef struct ppi_walk {
   size_t num_devices;
   ppi_part_times *times;  // one for each part, all zero
   uint64_t queue_ns, hop_ns;
-  ppi_request_path *path;  // gets the longest path; NULL: not wanted
+  ppi_request_path *path;        // gets the longest path; NULL: not wanted
+  const ppi_part_place *places;  // by part; NULL: not known
 } ppi_walk;
 
 // ppi_walk_request gives each moment of a request to the first of these: device
@@ -61,6 +80,8 @@ bool ppi_walk_request(ppi_walk *walk);
 // innermost range. Ranges on no row (cross-thread ones, the request's own) are
 // links while no other part runs within them.
 bool ppi_walk_critical(ppi_walk *walk);
+// ppi_links_choose sorts links, and keeps those of the path with the most time.
+size_t ppi_links_choose(ppi_link *items, size_t num);
 // ppi_request_part_order compares for qsort by flow and start, outer parts
 // before inner ones: the order of a walk.
 int ppi_request_part_order(const void *left, const void *right);

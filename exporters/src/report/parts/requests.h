@@ -7,15 +7,18 @@
 
 PPROF_BEGIN_C_
 
-// Reads the requests that count, each with its longest path, in any order.
+// Reads the requests that count, each with its longest path. Those of a piece
+// come one after the other, pieces at the same time.
 typedef struct ppi_requests_reader {
-  bool (*begin)(void *context);  // their list is known
-  bool (*take)(void *context, const ppi_request *of, const ppi_walk *walk);
+  // Their list is known.
+  bool (*begin)(void *context, size_t num_pieces);
+  bool (*take)(void *context, size_t piece, const ppi_request *of,
+               const ppi_walk *walk);
   void *context;
 } ppi_requests_reader;
 
-// ppi_requests_fill puts the parts in order and makes the figures of one run.
-// `reader` NULL: nobody reads.
+// ppi_requests_fill puts the parts in order and makes the figures of one run,
+// by jobs if `out` has some. `reader` NULL: nobody reads.
 bool ppi_requests_fill(ppi_requests *requests, ppi_run_ids *ids,
                        const ppi_requests_reader *reader, ppi_figures *out);
 

@@ -35,9 +35,7 @@ static ppi_account_names names_of(const ppi_run *run) {
 // ---- ranges ----
 
 static uint32_t host_flags(const ppi_run_site *site) {
-  bool waits = site->traits & PPI_TRAIT_COMMUNICATION ||
-               site->category == PPROF_CATEGORY_IDLE;
-  return waits ? PPI_ITEM_WAITS : 0;
+  return ppi_run_site_waits(site) ? PPI_ITEM_WAITS : 0;
 }
 
 // A driver's record has its own name, but its work is of the stage that
@@ -200,20 +198,27 @@ bool ppi_run_answer_end(ppi_answer_settling *self) {
 
 // ---- requests ----
 
-typedef struct request_filling {
-  ppi_run *run;
-  ppi_request *list;  // those that count, by begin
-  size_t num, capacity;
-  size_t num_cold;  // of them, the first ones
+// What one thread needs for its requests.
+typedef struct request_piece {
   ppi_item *items;
   uint32_t *item_of;  // by part: its item, + 1
   size_t items_capacity, numbers_capacity;
   ppi_item_stretch *stretches;  // of the longest path
   size_t stretches_capacity;
-  ppi_span_list *busy;  // by device
-  size_t num_devices;
   ppi_moment_room room;
   ppi_account account;
+  ppi_answer out;
+} request_piece;
+
+typedef struct request_filling {
+  ppi_run *run;
+  ppi_request *list;  // those that count, by begin
+  size_t num, capacity;
+  size_t num_cold;      // of them, the first ones
+  ppi_span_list *busy;  // by device
+  size_t num_devices;
+  request_piece *pieces;
+  size_t num_pieces;
   ppi_account_names names;
   ppi_answer *out;
 } request_filling;
@@ -276,11 +281,12 @@ static bool find_busy(request_filling *to) {
 }
 
 // Outer parts come first. A part that is the request itself is no item.
-static size_t list_items(request_filling *to, const ppi_walk *from) {
+static size_t list_items(const ppi_run *run, request_piece *to,
+                         const ppi_walk *from) {
   size_t num = 0;
   for (size_t i = 0; i < from->num; i++) {
     const ppi_request_part *part = &from->parts[i];
-    const ppi_run_site *site = to->run->ids.sites.items[part->site];
+    const ppi_run_site *site = run->ids.sites.items[part->site];
     ppi_item *item = &to->items[num];
     if (part->is_whole) continue;
     *item = (ppi_item){.start_ns = part->start_ns,
@@ -313,7 +319,7 @@ static bool has_branches(const ppi_item *items, size_t num) {
 }
 
 // Items have their parts' numbers as depths.
-static bool list_path(request_filling *to, const ppi_walk *from,
+static bool list_path(request_piece *to, const ppi_walk *from,
                       ppi_moments *walk) {
   const ppi_request_path *path = from->path;
   if (!PPI_ROOM(to->stretches, to->stretches_capacity, path->num + 1))
@@ -335,38 +341,68 @@ static bool take_moment(void *context, const ppi_moment *moment) {
   return ppi_account_add(context, moment);
 }
 
-static bool take_request(void *context, const ppi_request *of,
-                         const ppi_walk *from) {
-  request_filling *to = context;
+// Where the ranges of a request nest, their times are known. What begins at its
+// end is no call of it.
+static bool take_times(request_piece *to, const ppi_request *of,
+                       const ppi_walk *from) {
+  bool done = true;
+  for (size_t i = 0; i < from->num && done; i++) {
+    const ppi_request_part *part = &from->parts[i];
+    const ppi_part_place *place = &from->places[i];
+    const ppi_moment moment = {.where = PPI_WHERE_HOST,
+                               .stage = place->stage,
+                               .child = place->child,
+                               .ns = from->times[i].own_ns,
+                               .stage_calls = place->level == 0,
+                               .child_calls = place->level == 1};
+    bool has_any = moment.ns || place->level < 2;
+    if (has_any && !part->is_whole && part->start_ns < of->end_ns)
+      done = ppi_account_add(&to->account, &moment);
+  }
+  return done;
+}
+
+static bool take_moments(const request_filling *all, request_piece *to,
+                         const ppi_request *of, const ppi_walk *from) {
   const ppi_moment_unit unit = {.start_ns = of->start_ns, .end_ns = of->end_ns};
-  if (to->num_cold == to->num ||
-      (to->num_cold && compare_requests(of, &to->list[to->num_cold]) < 0))
-    return true;
   if (!PPI_ROOM(to->items, to->items_capacity, from->num) ||
       !PPI_ROOM(to->item_of, to->numbers_capacity, from->num))
     return false;
   ppi_moments walk = {.items = to->items,
-                      .num_items = list_items(to, from),
+                      .num_items = list_items(all->run, to, from),
                       .units = &unit,
                       .num_units = 1,
                       .from_ns = of->start_ns,
                       .to_ns = of->end_ns,
-                      .busy = to->busy,
-                      .num_devices = to->num_devices,
-                      .names = &to->names,
+                      .busy = all->busy,
+                      .num_devices = all->num_devices,
+                      .names = &all->names,
                       .on_moment = take_moment,
                       .context = &to->account};
   if (has_branches(walk.items, walk.num_items) && !list_path(to, from, &walk))
     return false;
-  return ppi_moments_walk(&walk, &to->room) &&
-         ppi_account_fold(&to->account, of->end_ns - of->start_ns, &to->names,
-                          to->out);
+  return ppi_moments_walk(&walk, &to->room);
 }
 
-static bool begin_requests(void *context) {
+static bool take_request(void *context, size_t piece, const ppi_request *of,
+                         const ppi_walk *from) {
+  const request_filling *all = context;
+  request_piece *to = &all->pieces[piece];
+  if (all->num_cold == all->num ||
+      (all->num_cold && compare_requests(of, &all->list[all->num_cold]) < 0))
+    return true;
+  bool done =
+      from->places ? take_times(to, of, from) : take_moments(all, to, of, from);
+  return done && ppi_account_fold(&to->account, of->end_ns - of->start_ns,
+                                  &all->names, &to->out);
+}
+
+static bool begin_requests(void *context, size_t num_pieces) {
   request_filling *to = context;
   uint64_t last_ns = 0;
-  if (!list_requests(to)) return false;
+  to->pieces = ppi_alloc(num_pieces * sizeof *to->pieces);
+  to->num_pieces = num_pieces;
+  if (!to->pieces || !list_requests(to)) return false;
   if (!to->num) return true;
   size_t cold = to->num_cold = ppi_units_num_cold(
       to->list, to->num, sizeof *to->list, to->run->details.warmup);
@@ -391,6 +427,13 @@ static bool has_requests(const ppi_run *run) {
          !run->requests.are_links && run->requests.has_stages;
 }
 
+static void clear_piece(request_piece *piece) {
+  PPI_FREE_ALL(piece->items, piece->item_of, piece->stretches);
+  ppi_moment_room_clear(&piece->room);
+  ppi_account_clear(&piece->account);
+  ppi_answer_clear(&piece->out);
+}
+
 static bool fill_requests(ppi_run *run, ppi_figures *out) {
   request_filling to = {.run = run,
                         .names = names_of(run),
@@ -398,12 +441,13 @@ static bool fill_requests(ppi_run *run, ppi_figures *out) {
   const ppi_requests_reader reader = {begin_requests, take_request, &to};
   bool done = ppi_requests_fill(&run->requests, &run->ids,
                                 has_requests(run) ? &reader : NULL, out);
-  if (to.num) ppi_answer_sort(to.out);
+  for (size_t i = 0; to.pieces && i < to.num_pieces; i++) {
+    done = done && ppi_answer_merge(to.out, &to.pieces[i].out);
+    clear_piece(&to.pieces[i]);
+  }
   for (size_t i = 0; to.busy && i < to.num_devices; i++)
     ppi_free(to.busy[i].items);
-  PPI_FREE_ALL(to.busy, to.list, to.items, to.item_of, to.stretches);
-  ppi_moment_room_clear(&to.room);
-  ppi_account_clear(&to.account);
+  PPI_FREE_ALL(to.busy, to.list, to.pieces);
   return done;
 }
 
