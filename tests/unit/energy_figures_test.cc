@@ -51,11 +51,11 @@ void Busy(EventFeed *feed, uint32_t stream, const char *name, uint64_t from,
 class Energy {
  public:
   explicit Energy(EventFeed *feed) : report_(feed) {
-    const ppi_energy &energy = report_.figures()->energy;
-    for (size_t i = 0; i < energy.num; i++) {
+    const ppi_figures &figures = *report_.figures();
+    for (size_t i = 0; i < figures.num_energy; i++) {
       static const char *const kinds[] = {"", "(too short)", "(idle)",
                                           "(total)"};
-      const ppi_energy_row &row = energy.rows[i];
+      const ppi_energy_row &row = figures.energy[i];
       rows_[std::string(row.device) + " " + kinds[row.kind] + row.name] = row;
     }
   }

@@ -243,7 +243,7 @@ static void add_energy(ppi_samples *samples, const ppi_energy_row *row,
 // Adds the energy of all stages by units, if the run has such units.
 static void add_units(ppi_samples *samples, const ppi_figures *figures) {
   ppi_energy_unit units[PPI_ENERGY_UNITS];
-  ppi_energy_row row = {.joules = ppi_energy_of_stages(&figures->energy)};
+  ppi_energy_row row = {.joules = ppi_figures_energy_of_stages(figures)};
   ppi_figures_energy_units(figures, units);
   for (size_t i = 0; i < PPI_ENERGY_UNITS && row.joules > 0; i++) {
     snprintf(row.name, sizeof row.name, "(%s)", units[i].name);
@@ -255,10 +255,9 @@ static void add_units(ppi_samples *samples, const ppi_figures *figures) {
 // Adds a stage's rows of all devices as one.
 static void add_stage_energy(ppi_samples *samples, const ppi_figures *figures,
                              size_t at) {
-  const ppi_energy *energy = &figures->energy;
-  ppi_energy_row all = energy->rows[at];
-  for (size_t i = 0; i < energy->num; i++) {
-    const ppi_energy_row *row = &energy->rows[i];
+  ppi_energy_row all = figures->energy[at];
+  for (size_t i = 0; i < figures->num_energy; i++) {
+    const ppi_energy_row *row = &figures->energy[i];
     if (i == at || row->kind != all.kind || strcmp(row->name, all.name) != 0)
       continue;
     if (i < at) return;
@@ -277,10 +276,10 @@ static pprof_status finish_report(ppi_samples *samples,
   pprof_sink *sink = report_sink(samples);
   pprof_status status = sink->finish(sink, totals);
   const ppi_figures *figures = ppi_report_figures(samples->report);
-  if (status != PPROF_STATUS_OK || !figures || !figures->energy.num)
+  if (status != PPROF_STATUS_OK || !figures || !figures->num_energy)
     return status;
-  for (size_t i = 0; i < figures->energy.num; i++)
-    if (figures->energy.rows[i].kind == PPI_ENERGY_STAGE)
+  for (size_t i = 0; i < figures->num_energy; i++)
+    if (figures->energy[i].kind == PPI_ENERGY_STAGE)
       add_stage_energy(samples, figures, i);
   add_units(samples, figures);
   return status;

@@ -218,7 +218,7 @@ static bool find_beside(const pprof_report *report, ppi_figures *out) {
   const ppi_machine_run *machine = &report->counters[MACHINE];
   bool done = ppi_machine_find_troubles(machine, calls, &out->machine);
   if (done && report->details.answer)
-    done = ppi_machine_split_energy(machine, calls, &out->energy);
+    done = ppi_machine_split_energy(machine, calls, out);
   return done && ppi_interpreter_find(&report->counters[LOOPS], calls,
                                       &out->interpreter);
 }

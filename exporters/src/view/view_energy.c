@@ -21,11 +21,11 @@ static const char *name_of(const ppi_energy_row *row) {
   return "";
 }
 
-static double total_of(const ppi_energy *energy, const char *device) {
-  for (size_t i = 0; i < energy->num; i++)
-    if (energy->rows[i].kind == PPI_ENERGY_TOTAL &&
-        strcmp(energy->rows[i].device, device) == 0)
-      return energy->rows[i].joules;
+static double total_of(const ppi_figures *figures, const char *device) {
+  for (size_t i = 0; i < figures->num_energy; i++)
+    if (figures->energy[i].kind == PPI_ENERGY_TOTAL &&
+        strcmp(figures->energy[i].device, device) == 0)
+      return figures->energy[i].joules;
   return 0;
 }
 
@@ -57,7 +57,7 @@ PPI_VIEW_CELLS(COLUMNS);
 static void add_row(ppi_view *view, const ppi_figures *figures,
                     const ppi_energy_row *row) {
   ppi_cell *cells = ppi_view_add_row(view, 0, 0);
-  double total = total_of(&figures->energy, row->device);
+  double total = total_of(figures, row->device);
   bool is_stage = row->kind == PPI_ENERGY_STAGE;
   double items = is_stage && !row->is_unresolved
                      ? ppi_figures_items_of(figures, row->name)
@@ -69,19 +69,19 @@ static void add_row(ppi_view *view, const ppi_figures *figures,
 }
 
 // Whether all that is known is the totals of devices.
-static bool has_no_work(const ppi_energy *energy) {
+static bool has_no_work(const ppi_figures *figures) {
   bool has_device = false;
-  for (size_t i = 0; i < energy->num; i++) {
-    if (energy->rows[i].kind != PPI_ENERGY_TOTAL) return false;
-    has_device |= strncmp(energy->rows[i].device, "gpu", 3) == 0;
+  for (size_t i = 0; i < figures->num_energy; i++) {
+    if (figures->energy[i].kind != PPI_ENERGY_TOTAL) return false;
+    has_device |= strncmp(figures->energy[i].device, "gpu", 3) == 0;
   }
   return has_device;
 }
 
 static void put_note(ppi_view *view, const ppi_figures *figures) {
-  double joules = ppi_energy_of_stages(&figures->energy);
+  double joules = ppi_figures_energy_of_stages(figures);
   ppi_energy_unit units[PPI_ENERGY_UNITS];
-  if (has_no_work(&figures->energy)) {
+  if (has_no_work(figures)) {
     ppi_page_text(&view->note,
                   "Energy by stage: nothing timed the device's work. Record "
                   "device ranges, or kernels\n(`pprof-report run --kernels`)."
@@ -106,8 +106,8 @@ static void put_note(ppi_view *view, const ppi_figures *figures) {
 static void build_energy(const ppi_figures *figures,
                          const ppi_report_options *options, ppi_view *out) {
   (void)options;
-  for (size_t i = 0; i < figures->energy.num; i++)
-    add_row(out, figures, &figures->energy.rows[i]);
+  for (size_t i = 0; i < figures->num_energy; i++)
+    add_row(out, figures, &figures->energy[i]);
   if (out->num_rows)
     put_note(out, figures);
   else

@@ -6,35 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/rank.h"
+#include "report/figures/fields.h"
 
-static int compare_rows(const ppi_answer_row *a, const ppi_answer_row *b) {
-  int order = strcmp(a->name, b->name);
-  if (order == 0) order = (a->where > b->where) - (a->where < b->where);
-  if (order == 0) order = strcmp(a->device, b->device);
-  return order ? order : strcmp(a->child, b->child);
-}
+PPI_ORDER(compare_rows, ppi_answer_row,
+          PPI_BY_TEXT(name) PPI_UP(where) PPI_BY_TEXT(device)
+              PPI_BY_TEXT(child))
 
-static void clear_row(ppi_answer_row *row) {
-  PPI_FREE_ALL(row->name, row->child, row->device);
-  ppi_histogram_clear(&row->times);
-}
+static const ppi_field row_fields[] = {
+    PPI_KEY(ppi_answer_row, text, name),
+    PPI_KEY(ppi_answer_row, lane, where),
+    PPI_KEY(ppi_answer_row, text, device),
+    PPI_KEY(ppi_answer_row, text, child),
+    PPI_FIGURES(ppi_answer_row, sum, total_ns, num_units),
+    PPI_FIGURE(ppi_answer_row, most, max_ns),
+    PPI_FIGURE(ppi_answer_row, histogram, times)};
+static const ppi_fields of_row = PPI_FIELDS(ppi_answer_row, row_fields);
+
+static const ppi_field answer_fields[] = {
+    PPI_FIGURES(ppi_answer, sum, num_runs, after_ns),
+    PPI_FIGURE(ppi_answer, most, max_ns),
+    PPI_FIGURE(ppi_answer, histogram, times)};
+static const ppi_fields of_answer = PPI_FIELDS(ppi_answer, answer_fields);
 
 static ppi_answer_row *append(ppi_answer *answer, const ppi_answer_row *key) {
   if (!PPI_ROOM(answer->rows, answer->capacity, answer->num_rows + 1))
     return NULL;
-  ppi_answer_row row = {.name = ppi_strdup(key->name),
-                        .child = ppi_strdup(key->child),
-                        .device = ppi_strdup(key->device),
-                        .where = key->where};
-  if (!row.name || !row.child || !row.device) {
-    clear_row(&row);
-    return NULL;
-  }
-  answer->rows[answer->num_rows] = row;
-  return &answer->rows[answer->num_rows++];
+  ppi_answer_row *row = &answer->rows[answer->num_rows];
+  if (!ppi_fields_start(&of_row, row, key)) return NULL;
+  answer->num_rows++;
+  return row;
 }
 
 // ---- while rows are added: a hash table over unsorted rows ----
@@ -86,13 +88,9 @@ ppi_answer_row *ppi_answer_row_of(ppi_answer *answer,
 
 // ---- when all rows are added: sorted ----
 
-static int compare_items(const void *left, const void *right) {
-  return compare_rows(left, right);
-}
-
 void ppi_answer_sort(ppi_answer *answer) {
   if (answer->num_rows > 1)
-    qsort(answer->rows, answer->num_rows, sizeof *answer->rows, compare_items);
+    qsort(answer->rows, answer->num_rows, sizeof *answer->rows, compare_rows);
   ppi_free(answer->slots);
   answer->slots = NULL;
   answer->num_slots = 0;
@@ -102,11 +100,11 @@ const ppi_answer_row *ppi_answer_row_find(const ppi_answer *answer,
                                           const ppi_answer_row *key) {
   if (!answer->num_rows) return NULL;
   return bsearch(key, answer->rows, answer->num_rows, sizeof *answer->rows,
-                 compare_items);
+                 compare_rows);
 }
 
 void ppi_answer_drop_row(ppi_answer *answer, size_t at) {
-  clear_row(&answer->rows[at]);
+  ppi_fields_clear(&of_row, &answer->rows[at]);
   memmove(answer->rows + at, answer->rows + at + 1,
           (--answer->num_rows - at) * sizeof *answer->rows);
 }
@@ -120,52 +118,39 @@ uint64_t ppi_answer_quantile(const ppi_answer *answer,
 }
 
 bool ppi_answer_merge(ppi_answer *into, const ppi_answer *from) {
-  into->num_runs += from->num_runs;
-  into->num_units += from->num_units;
-  into->num_all += from->num_all;
-  into->total_ns += from->total_ns;
-  into->max_ns = PPI_MAX(into->max_ns, from->max_ns);
-  into->span_ns += from->span_ns;
-  into->num_cold += from->num_cold;
-  into->cold_ns += from->cold_ns;
-  into->num_cut += from->num_cut;
-  into->before_ns += from->before_ns;
-  into->after_ns += from->after_ns;
-  bool done = ppi_histogram_merge(&into->times, &from->times);
+  bool done = ppi_fields_merge(&of_answer, into, from);
   for (size_t i = 0; i < from->num_rows && done; i++) {
-    const ppi_answer_row *other = &from->rows[i];
-    ppi_answer_row *row = ppi_answer_row_of(into, other);
-    if (!row) return false;
-    row->total_ns += other->total_ns;
-    row->calls += other->calls;
-    row->num_units += other->num_units;
-    row->max_ns = PPI_MAX(row->max_ns, other->max_ns);
-    done = ppi_histogram_merge(&row->times, &other->times);
+    ppi_answer_row *row = ppi_answer_row_of(into, &from->rows[i]);
+    done = row && ppi_fields_merge(&of_row, row, &from->rows[i]);
   }
   ppi_answer_sort(into);
   return done;
 }
 
 void ppi_answer_clear(ppi_answer *answer) {
-  for (size_t i = 0; i < answer->num_rows; i++) clear_row(&answer->rows[i]);
+  for (size_t i = 0; i < answer->num_rows; i++)
+    ppi_fields_clear(&of_row, &answer->rows[i]);
+  ppi_fields_clear(&of_answer, answer);
   ppi_free(answer->rows);
   ppi_free(answer->slots);
-  ppi_histogram_clear(&answer->times);
   *answer = (ppi_answer){0};
 }
 
 void ppi_answer_carry(ppi_carry *carry, ppi_answer *answer) {
   ppi_carry_room(carry, &answer->rows, &answer->num_rows, sizeof *answer->rows);
-  for (size_t i = 0; i < answer->num_rows; i++) {
-    ppi_answer_row *row = &answer->rows[i];
-    ppi_carry_text(carry, &row->name);
-    ppi_carry_text(carry, &row->child);
-    ppi_carry_text(carry, &row->device);
-    PPI_CARRY_FROM(carry, row, where, max_ns);
-    ppi_histogram_carry(carry, &row->times);
-  }
-  if (carry->reads) answer->capacity = answer->num_rows;
-  PPI_CARRY_FROM(carry, answer, num_runs, num_all);
-  ppi_histogram_carry(carry, &answer->times);
-  PPI_CARRY_FROM(carry, answer, num_cold, after_ns);
+  for (size_t i = 0; i < answer->num_rows; i++)
+    ppi_fields_carry(&of_row, carry, &answer->rows[i]);
+  ppi_fields_carry(&of_answer, carry, answer);
 }
+
+static bool merge_answer(void *into, const void *from) {
+  return ppi_answer_merge(into, from);
+}
+static void clear_answer(void *field) {
+  ppi_answer_clear(field);
+}
+static void carry_answer(ppi_carry *carry, void *field) {
+  ppi_answer_carry(carry, field);
+}
+const ppi_reducer ppi_reduce_answer = {
+    sizeof(ppi_answer), NULL, NULL, merge_answer, clear_answer, carry_answer};

@@ -55,13 +55,14 @@ typedef struct ppi_answer {
   uint64_t num_runs;
   // The units of `rows` and their times. span_ns sums up over runs the time
   // from the first unit's begin to the last unit's end.
-  uint64_t num_units, total_ns, max_ns, span_ns;
+  uint64_t num_units, total_ns, span_ns;
   uint64_t num_all;  // units, with those that thinning left out
-  ppi_histogram times;
   // `rows` lacks cold units, cut units and two times of windows. before_ns ends
   // at the first unit, or at a run's first stage. after_ns begins when a run's
   // last stage ends.
   uint64_t num_cold, cold_ns, num_cut, before_ns, after_ns;
+  uint64_t max_ns;      // of the units of `rows`
+  ppi_histogram times;  // of them
 } ppi_answer;
 
 // ppi_answer_row_of adds a missing row, out of order; NULL: no memory. The row

@@ -50,9 +50,7 @@ void ppi_course_clear(ppi_course *course) {
 }
 
 static void clear(ppi_report_course *item) {
-  ppi_free(item->uuid);
-  ppi_free(item->device);
-  ppi_course_clear(&item->course);
+  PPI_FREE_ALL(item->uuid, item->device, item->course.ns);
 }
 
 bool ppi_courses_add(ppi_report_courses *courses,
@@ -82,7 +80,6 @@ void ppi_courses_clear(ppi_report_courses *courses) {
 
 void ppi_courses_carry(ppi_carry *carry, ppi_report_courses *courses) {
   ppi_carry_room(carry, &courses->items, &courses->num, sizeof *courses->items);
-  if (carry->reads) courses->capacity = courses->num;
   for (size_t i = 0; i < courses->num; i++) {
     ppi_report_course *item = &courses->items[i];
     ppi_carry_text(carry, &item->uuid);

@@ -5,9 +5,13 @@
 
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
-#include "report/figures/figures.h"
+#include "event/launch_shape.h"
+#include "report/figures/first_calls.h"
+#include "report/figures/low_water.h"
+#include "report/figures/messages.h"
+#include "report/figures/numbers.h"
+#include "report/figures/serving.h"
 
 // `order` is an expression of the two values `a` and `b`.
 #define COMPARES(name, type, order)                                \
@@ -33,6 +37,7 @@
 
 typedef char *text;
 COMPARES(text, text, strcmp(*a ? *a : "", *b ? *b : ""))
+COMPARES(chars, char, strcmp(a, b))
 COMPARES(number, uint64_t, (*a > *b) - (*a < *b))
 COMPARES(lane, uint32_t, (*a > *b) - (*a < *b))
 COMPARES(flag, bool, *a - *b)
@@ -62,7 +67,6 @@ MERGES(histogram, ppi_histogram, ppi_histogram_merge(into, from))
 MERGES(phases, ppi_phases, ppi_phases_merge(into, from))
 MERGES(messages, ppi_messages, ppi_messages_merge(into, from))
 MERGES(slow, ppi_serving_slow *, ppi_serving_slow_merge(into, *from))
-MERGES(answer, ppi_answer, ppi_answer_merge(into, from))
 
 static void clear_text(void *field) {
   ppi_free(*(void **)field);
@@ -71,18 +75,17 @@ static void clear_text(void *field) {
 CLEARS(histogram, ppi_histogram_clear)
 CLEARS(phases, ppi_phases_clear)
 CLEARS(messages, ppi_messages_clear)
-CLEARS(answer, ppi_answer_clear)
 
 CARRIES(text, ppi_carry_text)
 CARRIES(histogram, ppi_histogram_carry)
 CARRIES(phases, ppi_phases_carry)
 CARRIES(messages, ppi_messages_carry)
 CARRIES(slow, ppi_serving_slow_carry)
-CARRIES(answer, ppi_answer_carry)
 
 #define REDUCER(name, type, ...) \
   const ppi_reducer ppi_reduce_##name = {sizeof(type), __VA_ARGS__};
 REDUCER(text, char *, compare_text, own_text, NULL, clear_text, carry_text)
+REDUCER(chars, char, compare_chars, NULL, NULL, NULL, NULL)
 REDUCER(number, uint64_t, compare_number, NULL, NULL, NULL, NULL)
 REDUCER(lane, uint32_t, compare_lane, NULL, NULL, NULL, NULL)
 REDUCER(flag, bool, compare_flag, NULL, merge_flag, NULL, NULL)
@@ -106,7 +109,6 @@ PART(histogram, ppi_histogram)
 PART(phases, ppi_phases)
 PART(messages, ppi_messages)
 PART(slow, ppi_serving_slow *)
-PART(answer, ppi_answer)
 
 int ppi_fields_compare(const ppi_fields *fields, const void *left,
                        const void *right) {

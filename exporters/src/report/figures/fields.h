@@ -17,12 +17,13 @@ typedef struct ppi_reducer {
   void (*carry)(ppi_carry *carry, void *field);  // NULL: as words
 } ppi_reducer;
 
-extern const ppi_reducer ppi_reduce_text, ppi_reduce_number, ppi_reduce_lane,
-    ppi_reduce_flag, ppi_reduce_shape, ppi_reduce_category, ppi_reduce_most,
-    ppi_reduce_sum, ppi_reduce_bytes, ppi_reduce_amount, ppi_reduce_squares,
-    ppi_reduce_spread, ppi_reduce_histogram, ppi_reduce_phases,
-    ppi_reduce_messages, ppi_reduce_numbers, ppi_reduce_gauge, ppi_reduce_net,
-    ppi_reduce_slow, ppi_reduce_growth, ppi_reduce_answer;
+extern const ppi_reducer ppi_reduce_text, ppi_reduce_chars, ppi_reduce_number,
+    ppi_reduce_lane, ppi_reduce_flag, ppi_reduce_shape, ppi_reduce_category,
+    ppi_reduce_most, ppi_reduce_sum, ppi_reduce_bytes, ppi_reduce_amount,
+    ppi_reduce_squares, ppi_reduce_spread, ppi_reduce_histogram,
+    ppi_reduce_phases, ppi_reduce_messages, ppi_reduce_numbers,
+    ppi_reduce_gauge, ppi_reduce_net, ppi_reduce_slow, ppi_reduce_growth,
+    ppi_reduce_answer;
 
 typedef enum ppi_field_use {
   PPI_FIELD_KEY,    // rows are ordered by it

@@ -22,30 +22,6 @@
 // alone identifies it.
 #define PPI_CATEGORY_REGISTERED UINT32_MAX
 
-// Allocated less freed memory, by where it is.
-enum { PPI_MEMORY_HOST = 0, PPI_MEMORY_DEVICE, PPI_NUM_MEMORIES };
-typedef struct ppi_net_bytes {
-  int64_t bytes[PPI_NUM_MEMORIES];
-} ppi_net_bytes;
-
-// Sums wrap as unsigned, so that no garbage overflows.
-static inline void ppi_net_add(ppi_net_bytes *into, const ppi_net_bytes *from) {
-  for (int i = 0; i < PPI_NUM_MEMORIES; i++)
-    into->bytes[i] =
-        (int64_t)((uint64_t)into->bytes[i] + (uint64_t)from->bytes[i]);
-}
-static inline void ppi_net_take(ppi_net_bytes *into,
-                                const ppi_net_bytes *from) {
-  for (int i = 0; i < PPI_NUM_MEMORIES; i++)
-    into->bytes[i] =
-        (int64_t)((uint64_t)into->bytes[i] - (uint64_t)from->bytes[i]);
-}
-
-// Sums saturate at the greatest number, so that their order is irrelevant.
-static inline uint64_t ppi_bytes_sum(uint64_t a, uint64_t b) {
-  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 // Changes of memory while no host range of the run was open.
 typedef struct ppi_report_outside {
   uint64_t num;
@@ -368,38 +344,27 @@ typedef enum ppi_host_clocks {
   PPI_CLOCKS_CONTRADICT  // no difference of two clocks fits all requests
 } ppi_host_clocks;
 
+// Tables that are sorted by the keys in rows.c. Two inputs may have one key.
+// clang-format off
+#define PPI_FIGURES_TABLES(each) \
+  each(names, ppi_report_name) each(categories, ppi_report_category) \
+  each(devices, ppi_report_device) each(queues, ppi_report_queue) \
+  each(serving, ppi_report_serving) each(work, ppi_report_work) \
+  each(interference, ppi_report_interference) each(notes, ppi_report_note) \
+  each(inputs, ppi_report_input) each(threads, ppi_report_thread_name) \
+  each(parts, ppi_report_part) each(shapes, ppi_report_shape) \
+  each(memory, ppi_report_memory) each(places, ppi_report_place) \
+  each(energy, ppi_energy_row)
+// clang-format on
+#define PPI_FIGURES_ITEMS(field, row) \
+  row *field;                         \
+  size_t num_##field, field##_capacity;
+
 typedef struct ppi_figures {
-  ppi_report_name *names;  // by category name, then name
-  size_t num_names, names_capacity;
-  ppi_report_category *categories;  // by name
-  size_t num_categories, categories_capacity;
-  ppi_report_device *devices;  // by name
-  size_t num_devices, devices_capacity;
-  ppi_report_queue *queues;  // by category name, name, device
-  size_t num_queues, queues_capacity;
-  ppi_report_serving *serving;  // by category name, name
-  size_t num_serving, serving_capacity;
-  ppi_report_interference *interference;  // by device, name, other
-  size_t num_interference, interference_capacity;
-  ppi_report_work *work;  // by category name, name, run, lane
-  size_t num_work, work_capacity;
-  ppi_report_note *notes;  // by key, then text; no two alike
-  size_t num_notes, notes_capacity;
-  ppi_report_input *inputs;  // by uuid, host, pid
-  size_t num_inputs, inputs_capacity;
-  ppi_report_thread_name *threads;  // by process, thread, category name, name
-  size_t num_threads, threads_capacity;
-  ppi_report_part *parts;  // by process, thread, op, child, launch
-  size_t num_parts, parts_capacity;
+  PPI_FIGURES_TABLES(PPI_FIGURES_ITEMS)
   ppi_report_path *paths;  // see path_rows.h
   size_t num_paths;
   ppi_path_texts path_texts;
-  ppi_report_shape *shapes;  // by name, shape
-  size_t num_shapes, shapes_capacity;
-  ppi_report_memory *memory;  // by place, is_reserved, name
-  size_t num_memory, memory_capacity;
-  ppi_report_place *places;  // by name
-  size_t num_places, places_capacity;
   ppi_request_run **request_runs;  // by uuid, host, pid; may repeat
   size_t num_request_runs, request_runs_capacity;
   ppi_kept_run **kept_runs;  // with details.joins
@@ -408,7 +373,6 @@ typedef struct ppi_figures {
   ppi_answer answers[PPI_NUM_BASES];
   ppi_machine_figures machine;
   ppi_interpreter_figures interpreter;
-  ppi_energy energy;
   ppi_figures_loop loop;
   ppi_limit limit;  // of one run; see add_limit in sum.c
   ppi_report_distribution distribution;

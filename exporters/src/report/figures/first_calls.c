@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 

@@ -24,14 +24,6 @@ void ppi_spread_merge(ppi_spread *into, const ppi_spread *from) {
   into->sum_squares += from->sum_squares;
 }
 
-static int octave_of(uint64_t value) {
-  return value < NUM_LINEAR ? 0 : 57 - __builtin_clzll(value);
-}
-
-static int step_of(uint64_t value, int octave) {
-  return octave == 0 ? (int)value : (int)((value >> octave) & (NUM_STEPS - 1));
-}
-
 // The value of a bucket: its middle, within the extremes.
 static uint64_t value_of(const ppi_histogram *histogram, int octave, int step) {
   if (octave == 0) return (uint64_t)step;
@@ -51,9 +43,9 @@ static uint64_t *counts_of(ppi_histogram *histogram, int octave) {
 }
 
 static inline bool count_value(ppi_histogram *histogram, uint64_t value) {
-  int octave = octave_of(value);
+  int octave = value < NUM_LINEAR ? 0 : 57 - __builtin_clzll(value);
   uint64_t *counts = counts_of(histogram, octave);
-  if (counts) counts[step_of(value, octave)]++;
+  if (counts) counts[octave ? value >> octave & (NUM_STEPS - 1) : value]++;
   return counts;
 }
 
@@ -187,7 +179,6 @@ static void carry_exact(ppi_carry *carry, ppi_histogram *histogram) {
   ppi_sort_numbers(sorted, num);
   ppi_carry_items(carry, carry->reads ? &histogram->exact : &values, &num,
                   sizeof *values);
-  if (carry->reads) histogram->capacity = num;
 }
 
 void ppi_histogram_carry(ppi_carry *carry, ppi_histogram *histogram) {

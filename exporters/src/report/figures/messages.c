@@ -4,7 +4,6 @@
 // many.
 #include "report/figures/messages.h"
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/keyed.h"
 
@@ -100,6 +99,5 @@ void ppi_messages_clear(ppi_messages *messages) {
 void ppi_messages_carry(ppi_carry *carry, ppi_messages *messages) {
   ppi_carry_items(carry, &messages->rows, &messages->num,
                   sizeof *messages->rows);
-  if (carry->reads) messages->capacity = messages->num;
   PPI_CARRY_FROM(carry, messages, by_power, by_power);
 }

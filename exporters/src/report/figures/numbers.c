@@ -13,8 +13,7 @@ static void merge(ppi_number_sums *into, const ppi_number_sums *from) {
   into->min = into->n ? PPI_MIN(into->min, from->min) : from->min;
   into->max = PPI_MAX(into->max, from->max);
   into->n += from->n;
-  if (__builtin_add_overflow(into->sum, from->sum, &into->sum))
-    into->sum = UINT64_MAX;
+  into->sum = ppi_bytes_sum(into->sum, from->sum);
 }
 
 void ppi_numbers_add(ppi_numbers *numbers, const pprof_numbers *name,

@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers from a program: those in a row's folded names, by place, and a
+// Numbers from a program: bytes, those in a row's folded names, by place, and a
 // counter's values.
 #pragma once
 
 #include "pprof/event.h"
 
 PPROF_BEGIN_C_
+
+// Allocated less freed memory, by where it is.
+enum { PPI_MEMORY_HOST = 0, PPI_MEMORY_DEVICE, PPI_NUM_MEMORIES };
+typedef struct ppi_net_bytes {
+  int64_t bytes[PPI_NUM_MEMORIES];
+} ppi_net_bytes;
+
+// Sums wrap as unsigned, so that no garbage overflows.
+static inline void ppi_net_add(ppi_net_bytes *into, const ppi_net_bytes *from) {
+  for (int i = 0; i < PPI_NUM_MEMORIES; i++)
+    into->bytes[i] =
+        (int64_t)((uint64_t)into->bytes[i] + (uint64_t)from->bytes[i]);
+}
+static inline void ppi_net_take(ppi_net_bytes *into,
+                                const ppi_net_bytes *from) {
+  for (int i = 0; i < PPI_NUM_MEMORIES; i++)
+    into->bytes[i] =
+        (int64_t)((uint64_t)into->bytes[i] - (uint64_t)from->bytes[i]);
+}
+
+// Sums saturate at the greatest number, so that their order is irrelevant.
+static inline uint64_t ppi_bytes_sum(uint64_t a, uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 
 typedef struct ppi_number_sums {
   uint64_t n;  // names with a number in this place

@@ -3,8 +3,6 @@
 // Sorts, adds and merges the rows of the tree of paths.
 #include "report/figures/path_rows.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "report/figures/fields.h"
 

@@ -5,11 +5,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
-#include "report/figures/machine.h"
 #include "report/figures/sum.h"
 
 // Numbers sort by value, other texts by strcmp.

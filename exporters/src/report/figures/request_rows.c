@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 
@@ -41,11 +40,8 @@ void ppi_request_run_carry(ppi_carry *carry, ppi_request_run **of) {
   ppi_limit_carry(carry, &run->limit);
 }
 
-static int compare_runs(const ppi_request_run *a, const ppi_request_run *b) {
-  int order = strcmp(a->uuid, b->uuid);
-  if (order == 0) order = strcmp(a->host, b->host);
-  return order ? order : strcmp(a->pid, b->pid);
-}
+PPI_ORDER(compare_runs, ppi_request_run,
+          PPI_BY_TEXT(uuid) PPI_BY_TEXT(host) PPI_BY_TEXT(pid))
 
 bool ppi_figures_request_run(ppi_figures *figures, ppi_request_run *run) {
   if (!PPI_ROOM(figures->request_runs, figures->request_runs_capacity,
@@ -62,13 +58,8 @@ bool ppi_figures_request_run(ppi_figures *figures, ppi_request_run *run) {
 
 // ---- steady requests, by length ----
 
-static int compare_requests(const void *left, const void *right) {
-  const ppi_steady_request *a = left, *b = right;
-  uint64_t x = a->row->length_ns, y = b->row->length_ns;
-  if (x != y) return x < y ? -1 : 1;
-  if (a->run != b->run) return strcmp(a->run->uuid, b->run->uuid);
-  return (a->row > b->row) - (a->row < b->row);
-}
+PPI_ORDER(compare_requests, ppi_steady_request,
+          PPI_UP(row->length_ns) PPI_BY_TEXT(run->uuid) PPI_UP(row))
 
 PPI_ORDER(compare_starts, ppi_steady_request, PPI_UP(row->start_ns) PPI_UP(row))
 
@@ -83,7 +74,6 @@ static uint64_t length_of(const void *at) {
 static size_t num_cold(const ppi_steady_request *list, size_t num,
                        long warmup) {
   ppi_first_call calls[PPI_FIRST_CALLS];
-  if (warmup >= 0) return PPI_MIN((size_t)warmup, num);
   for (size_t i = 0; i < PPI_MIN(num, PPI_FIRST_CALLS); i++)
     calls[i] = (ppi_first_call){.start_ns = list[i].row->start_ns,
                                 .length_ns = list[i].row->length_ns};

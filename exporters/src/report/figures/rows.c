@@ -3,10 +3,8 @@
 // Finds, adds and merges rows of a report's tables, which are sorted by key.
 #include "report/figures/rows.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "event/recorded_wait.h"
@@ -110,6 +108,14 @@ static const ppi_field places_fields[] = {
     PPI_FIGURE(ppi_report_place, flag, is_known),
     PPI_FIGURE(ppi_report_place, most, peak_bytes),
     PPI_FIGURE(ppi_report_place, growth, growth)};
+
+static const ppi_field energy_fields[] = {
+    PPI_KEY(ppi_energy_row, chars, device),
+    PPI_KEY(ppi_energy_row, lane, kind),
+    PPI_KEY(ppi_energy_row, chars, name),
+    PPI_FIGURE(ppi_energy_row, flag, is_unresolved),
+    PPI_FIGURES(ppi_energy_row, amount, joules, error_joules),
+    PPI_FIGURES(ppi_energy_row, sum, calls, busy_ns)};
 
 static const ppi_field notes_fields[] = {PPI_KEY(ppi_report_note, text, key),
                                          PPI_KEY(ppi_report_note, text, text)};
@@ -254,10 +260,6 @@ bool ppi_figures_say(ppi_figures *figures, const char *key, const char *format,
   return ppi_figures_note(figures, key, text);
 }
 
-bool ppi_figures_input(ppi_figures *figures, const ppi_report_input *input) {
-  return ppi_figures_add_row(figures, PPI_FIGURES_inputs, input);
-}
-
 bool ppi_figures_add_row(ppi_figures *figures, ppi_figures_table which,
                          const void *row) {
   void *into = ppi_figures_row(figures, which, row);
@@ -302,7 +304,6 @@ void ppi_figures_carry_table(ppi_carry *carry, ppi_figures *figures,
   const row_table table = table_of(figures, which);
   size_t size = table.fields->size;
   ppi_carry_room(carry, table.items, table.num, size);
-  if (carry->reads) *table.capacity = *table.num;
   for (size_t i = 0; i < *table.num; i++)
     ppi_fields_carry(table.fields, carry, *table.items + i * size);
 }
@@ -345,11 +346,6 @@ static bool add_few(ppi_figures *few, const ppi_figures *from,
   return done;
 }
 
-static void clear_memory(ppi_figures *figures) {
-  ppi_figures_clear_table(figures, PPI_FIGURES_memory);
-  ppi_figures_clear_table(figures, PPI_FIGURES_places);
-}
-
 bool ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from) {
   bool done = ppi_figures_merge_table(into, from, PPI_FIGURES_memory) &&
               ppi_figures_merge_table(into, from, PPI_FIGURES_places);
@@ -357,7 +353,8 @@ bool ppi_figures_add_memory(ppi_figures *into, const ppi_figures *from) {
   if (!last) return done;
   ppi_figures few = {0};
   done = add_few(&few, into, last);
-  clear_memory(done ? into : &few);
+  ppi_figures_clear_table(done ? into : &few, PPI_FIGURES_memory);
+  ppi_figures_clear_table(done ? into : &few, PPI_FIGURES_places);
   if (!done) return false;
   into->memory = few.memory;
   into->num_memory = few.num_memory;

@@ -7,16 +7,6 @@
 
 PPROF_BEGIN_C_
 
-// Tables that are sorted by a key.
-#define PPI_FIGURES_TABLES(each)                                              \
-  each(names, ppi_report_name) each(categories, ppi_report_category) each(    \
-      devices, ppi_report_device) each(queues, ppi_report_queue)              \
-      each(serving, ppi_report_serving) each(                                 \
-          interference, ppi_report_interference) each(work, ppi_report_work)  \
-          each(threads, ppi_report_thread_name) each(parts, ppi_report_part)  \
-              each(shapes, ppi_report_shape) each(memory, ppi_report_memory)  \
-                  each(places, ppi_report_place) each(notes, ppi_report_note) \
-                      each(inputs, ppi_report_input)
 #define PPI_FIGURES_TABLE(field, row) PPI_FIGURES_##field,
 typedef enum ppi_figures_table {
   PPI_FIGURES_TABLES(PPI_FIGURES_TABLE) PPI_NUM_FIGURES_TABLES
@@ -52,11 +42,8 @@ bool ppi_figures_note(ppi_figures *figures, const char *key, const char *text);
 // ppi_figures_say adds a note of up to 319 bytes.
 bool ppi_figures_say(ppi_figures *figures, const char *key, const char *format,
                      ...) __attribute__((format(printf, 3, 4)));
-// ppi_figures_input adds an input even if another has its key. Texts may be
-// NULL.
-bool ppi_figures_input(ppi_figures *figures, const ppi_report_input *input);
-
-// ppi_figures_add_row adds the figures of `row` to those of its key.
+// ppi_figures_add_row adds the figures of `row` to those of its key; an input
+// is added even if another has its key. Texts may be NULL.
 bool ppi_figures_add_row(ppi_figures *figures, ppi_figures_table table,
                          const void *row);
 // ppi_figures_add_rows does so for many rows, which it sorts.

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 
 // ---- requests of a class ----
@@ -194,11 +193,6 @@ bool ppi_kept_run_take(ppi_kept_run *run, uint64_t flow, uint32_t of_class,
   return true;
 }
 
-ppi_kept_run *ppi_kept_run_share(ppi_kept_run *run) {
-  __atomic_fetch_add(&run->num_owners, 1, __ATOMIC_RELAXED);
-  return run;
-}
-
 void ppi_kept_run_release(ppi_kept_run *run) {
   if (!run || __atomic_fetch_sub(&run->num_owners, 1, __ATOMIC_ACQ_REL) > 1)
     return;
@@ -232,10 +226,6 @@ void ppi_kept_run_carry(ppi_carry *carry, ppi_kept_run **of) {
     ppi_carry_text(carry, &run->classes[i].name);
     ppi_carry_text(carry, &run->classes[i].category_name);
     PPI_CARRY_FROM(carry, &run->classes[i], site, site);
-  }
-  if (carry->reads) {
-    run->capacity = run->num;
-    run->tokens_capacity = run->num_tokens;
   }
   PPI_CARRY_FROM(carry, run, num_unmatched, is_full);
 }

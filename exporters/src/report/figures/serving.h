@@ -168,7 +168,6 @@ typedef struct ppi_kept_run {
 // ppi_kept_run_take adds a copy of `served`, up to a bound.
 bool ppi_kept_run_take(ppi_kept_run *run, uint64_t flow, uint32_t of_class,
                        const ppi_served_request *served);
-ppi_kept_run *ppi_kept_run_share(ppi_kept_run *run);
 void ppi_kept_run_release(ppi_kept_run *run);
 // A read makes the run, with one owner.
 void ppi_kept_run_carry(ppi_carry *carry, ppi_kept_run **run);

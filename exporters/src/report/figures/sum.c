@@ -4,12 +4,8 @@
 // the order of names make the order of merging irrelevant.
 #include "report/figures/sum.h"
 
-#include <string.h>
-
-#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/fields.h"
-#include "report/figures/machine.h"
 #include "report/figures/path_rows.h"
 #include "report/figures/request_rows.h"
 #include "report/figures/rows.h"
@@ -58,8 +54,10 @@ static const ppi_field scalars[] = {
 static const ppi_fields all_scalars = PPI_FIELDS(ppi_figures, scalars);
 
 bool ppi_figures_kept_run(ppi_figures *figures, ppi_kept_run *run) {
-  return PPI_PUSH(figures->kept_runs, figures->num_kept_runs,
-                  figures->kept_runs_capacity, ppi_kept_run_share(run));
+  bool done = PPI_PUSH(figures->kept_runs, figures->num_kept_runs,
+                       figures->kept_runs_capacity, run);
+  if (done) __atomic_fetch_add(&run->num_owners, 1, __ATOMIC_RELAXED);
+  return done;
 }
 
 static bool add_tables(ppi_figures *into, const ppi_figures *from) {
@@ -147,11 +145,10 @@ bool ppi_figures_add(ppi_figures *into, const ppi_figures *from) {
   ppi_interpreter_figures_add(&into->interpreter, &from->interpreter);
   add_totals(into, from);
   ppi_report_perf_merge(&into->perf, &from->perf);
-  bool done = ppi_fields_merge(&all_scalars, into, from) &&
-              add_tables(into, from) &&
-              ppi_energy_merge(&into->energy, &from->energy);
+  bool done =
+      ppi_fields_merge(&all_scalars, into, from) && add_tables(into, from);
   for (size_t i = 0; i < from->num_inputs && done; i++)
-    done = ppi_figures_input(into, &from->inputs[i]);
+    done = ppi_figures_add_row(into, PPI_FIGURES_inputs, &from->inputs[i]);
   return done;
 }
 
@@ -170,7 +167,6 @@ void ppi_figures_clear(ppi_figures *figures) {
     ppi_figures_clear_table(figures, table);
   ppi_path_rows_clear(figures);
   ppi_courses_clear(&figures->courses);
-  ppi_energy_clear(&figures->energy);
   for (size_t i = 0; i < figures->num_request_runs; i++)
     ppi_request_run_release(figures->request_runs[i]);
   for (size_t i = 0; i < figures->num_kept_runs; i++)
@@ -190,9 +186,6 @@ static void carry_runs(ppi_carry *carry, ppi_figures *figures) {
                  sizeof *figures->kept_runs);
   for (size_t i = 0; i < figures->num_kept_runs; i++)
     ppi_kept_run_carry(carry, &figures->kept_runs[i]);
-  if (!carry->reads) return;
-  figures->request_runs_capacity = figures->num_request_runs;
-  figures->kept_runs_capacity = figures->num_kept_runs;
 }
 
 void ppi_report_details_carry(ppi_carry *carry, ppi_report_details *details) {
@@ -213,7 +206,6 @@ void ppi_figures_carry(ppi_carry *carry, ppi_figures *figures) {
   for (size_t i = 0; i < PPI_NUM_BASES; i++)
     ppi_answer_carry(carry, &figures->answers[i]);
   PPI_CARRY_FROM(carry, figures, machine, interpreter);
-  ppi_energy_carry(carry, &figures->energy);
   PPI_CARRY_FROM(carry, figures, loop, loop);
   ppi_limit_carry(carry, &figures->limit);
   PPI_CARRY_FROM(carry, figures, distribution, perf);
@@ -242,6 +234,14 @@ void ppi_figures_energy_units(const ppi_figures *figures,
   }
   // Requests without stages of their own are known to serving alone.
   out[0].num = PPI_MAX(out[0].num, num_served);
+}
+
+double ppi_figures_energy_of_stages(const ppi_figures *figures) {
+  double joules = 0;
+  for (size_t i = 0; i < figures->num_energy; i++)
+    if (figures->energy[i].kind <= PPI_ENERGY_SHORT)
+      joules += figures->energy[i].joules;
+  return joules;
 }
 
 double ppi_figures_items_of(const ppi_figures *figures, const char *name) {

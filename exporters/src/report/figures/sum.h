@@ -37,6 +37,9 @@ typedef struct ppi_energy_unit {
 enum { PPI_ENERGY_UNITS = 3 };
 void ppi_figures_energy_units(const ppi_figures *figures,
                               ppi_energy_unit out[PPI_ENERGY_UNITS]);
+// ppi_figures_energy_of_stages answers the energy of all stages, short ones
+// too.
+double ppi_figures_energy_of_stages(const ppi_figures *figures);
 // ppi_figures_items_of sums up the items of a stage's calls, on host and
 // devices.
 double ppi_figures_items_of(const ppi_figures *figures, const char *name);

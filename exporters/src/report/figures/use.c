@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/rank.h"
 #include "report/figures/keyed.h"
@@ -93,50 +92,6 @@ uint64_t ppi_waits_inside_of(ppi_waits_inside *waits, uint64_t start_ns) {
     all_ns += waits->items[--waits->num].length_ns;
   if (all_ns) waits->items[waits->num++] = (ppi_wait_inside){start_ns, all_ns};
   return all_ns;
-}
-
-// ---- energy by stage, and idle ----
-
-PPI_ORDER(compare, ppi_energy_row,
-          PPI_BY_TEXT(device) PPI_UP(kind) PPI_BY_TEXT(name))
-
-bool ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row) {
-  ppi_energy_row key = {.kind = row->kind};
-  memcpy(key.device, row->device, sizeof key.device);
-  memcpy(key.name, row->name, sizeof key.name);
-  ppi_energy_row *into = ppi_keyed_sorted(
-      PPI_KEYED(energy->rows, energy->num, energy->capacity), &key, compare);
-  if (!into) return false;
-  into->joules += row->joules;
-  into->error_joules += row->error_joules;
-  into->calls += row->calls;
-  into->busy_ns += row->busy_ns;
-  into->is_unresolved |= row->is_unresolved;
-  return true;
-}
-
-bool ppi_energy_merge(ppi_energy *into, const ppi_energy *from) {
-  for (size_t i = 0; i < from->num; i++)
-    if (!ppi_energy_add(into, &from->rows[i])) return false;
-  return true;
-}
-
-double ppi_energy_of_stages(const ppi_energy *energy) {
-  double joules = 0;
-  for (size_t i = 0; i < energy->num; i++)
-    if (energy->rows[i].kind <= PPI_ENERGY_SHORT)
-      joules += energy->rows[i].joules;
-  return joules;
-}
-
-void ppi_energy_clear(ppi_energy *energy) {
-  ppi_free(energy->rows);
-  *energy = (ppi_energy){0};
-}
-
-void ppi_energy_carry(ppi_carry *carry, ppi_energy *energy) {
-  ppi_carry_items(carry, &energy->rows, &energy->num, sizeof *energy->rows);
-  if (carry->reads) energy->capacity = energy->num;
 }
 
 // ---- a stage under its device's roofline ----

@@ -112,20 +112,6 @@ typedef struct ppi_energy_row {
   uint64_t calls, busy_ns;
 } ppi_energy_row;
 
-// By device, kind, name. All zero is the empty one.
-typedef struct ppi_energy {
-  ppi_energy_row *rows;
-  size_t num, capacity;
-} ppi_energy;
-
-// ppi_energy_add adds a row to the one of its device, kind and name.
-bool ppi_energy_add(ppi_energy *energy, const ppi_energy_row *row);
-bool ppi_energy_merge(ppi_energy *into, const ppi_energy *from);
-// ppi_energy_of_stages answers the energy of all stages, short ones too.
-double ppi_energy_of_stages(const ppi_energy *energy);
-void ppi_energy_clear(ppi_energy *energy);
-void ppi_energy_carry(ppi_carry *carry, ppi_energy *energy);
-
 // ---- a stage under its device's roofline ----
 
 typedef struct ppi_roofline {

@@ -4,8 +4,7 @@
 // interpreter's time.
 #pragma once
 
-#include "report/figures/machine.h"
-#include "report/figures/use.h"
+#include "report/figures/figures.h"
 #include "report/limit/intervals.h"
 #include "report/limit/limit_calls.h"
 #include "report/machine/series.h"
@@ -22,7 +21,7 @@ pprof_status ppi_machine_stretches(const ppi_machine_run *run,
 
 // ppi_machine_split_energy takes a finished run.
 bool ppi_machine_split_energy(const ppi_machine_run *run,
-                              const ppi_limit_calls *calls, ppi_energy *out);
+                              const ppi_limit_calls *calls, ppi_figures *out);
 
 // ppi_interpreter_find takes a finished run; `loops` are the counters of
 // category EventLoop.

@@ -13,7 +13,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "report/figures/machine.h"
+#include "report/figures/rows.h"
 #include "report/limit/intervals.h"
 
 enum { MOST_ACTIVE = 64, LEAST_SAMPLES = 20 };
@@ -243,7 +243,7 @@ static bool find_span(split *of) {
 // ---- rows ----
 
 static bool add_stages(const split *of, double scale,
-                       const ppi_energy_row *like, ppi_energy *out) {
+                       const ppi_energy_row *like, ppi_figures *out) {
   const ppi_table_ids *ids = &of->calls->fill.ids;
   bool done = true;
   for (size_t i = 0; i < ids->num_names && done; i++) {
@@ -263,19 +263,19 @@ static bool add_stages(const split *of, double scale,
       row.error_joules =
           scale * from->shared_joules + joules * of->spread / sqrt(samples);
     }
-    done = ppi_energy_add(out, &row);
+    done = ppi_figures_add_row(out, PPI_FIGURES_energy, &row);
     if (!done || !row.is_unresolved) continue;
     ppi_energy_row all = *like;
     all.kind = PPI_ENERGY_SHORT;
     all.joules = joules;
     all.calls = from->calls;
     all.busy_ns = from->busy_ns;
-    done = ppi_energy_add(out, &all);
+    done = ppi_figures_add_row(out, PPI_FIGURES_energy, &all);
   }
   return done;
 }
 
-static bool add_rows(const split *of, ppi_energy *out) {
+static bool add_rows(const split *of, ppi_figures *out) {
   ppi_energy_row like = {.name = ""};
   snprintf(like.device, sizeof like.device, "gpu:%u", of->device);
   double all = of->counted_joules >= 0 ? of->counted_joules : of->sum_joules;
@@ -288,13 +288,14 @@ static bool add_rows(const split *of, ppi_energy *out) {
   total.joules = all;
   total.busy_ns = of->to_ns - of->from_ns;
   // Without any timed work the device may have been busy all the time.
-  if (of->num_borders) done = done && ppi_energy_add(out, &idle);
-  return done && ppi_energy_add(out, &total);
+  if (of->num_borders)
+    done = done && ppi_figures_add_row(out, PPI_FIGURES_energy, &idle);
+  return done && ppi_figures_add_row(out, PPI_FIGURES_energy, &total);
 }
 
 static bool split_device(const ppi_machine_run *run,
                          const ppi_limit_calls *calls, unsigned device,
-                         ppi_energy *out) {
+                         ppi_figures *out) {
   split of = {
       .run = run, .calls = calls, .device = device, .stream = UINT32_MAX};
   if (!find_span(&of)) return true;
@@ -309,7 +310,7 @@ static bool split_device(const ppi_machine_run *run,
 }
 
 // Processors have only a total: their users are unknown.
-static bool add_processors(const ppi_machine_run *run, ppi_energy *out) {
+static bool add_processors(const ppi_machine_run *run, ppi_figures *out) {
   const ppi_machine_series *energy =
       ppi_machine_run_find(run, "processors.energy_j");
   if (!energy || energy->num < 2) return true;
@@ -319,11 +320,11 @@ static bool add_processors(const ppi_machine_run *run, ppi_energy *out) {
                               .device = "processors",
                               .joules = last->value - first->value,
                               .busy_ns = last->ns - first->ns};
-  return ppi_energy_add(out, &row);
+  return ppi_figures_add_row(out, PPI_FIGURES_energy, &row);
 }
 
 bool ppi_machine_split_energy(const ppi_machine_run *run,
-                              const ppi_limit_calls *calls, ppi_energy *out) {
+                              const ppi_limit_calls *calls, ppi_figures *out) {
   for (unsigned i = 0; i < PPI_MACHINE_DEVICES; i++)
     if (!split_device(run, calls, i, out)) return false;
   return add_processors(run, out);

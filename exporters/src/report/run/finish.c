@@ -424,7 +424,7 @@ static bool fill_input(const ppi_run *run, ppi_figures *out) {
   ppi_report_input input = run->ids.input;
   input.wall_ns = out->wall_ns;
   memcpy(input.answers, out->answers, sizeof input.answers);
-  return ppi_figures_input(out, &input);
+  return ppi_figures_add_row(out, PPI_FIGURES_inputs, &input);
 }
 
 // Frees memory before the paths take their own.
