@@ -3,8 +3,6 @@
 // Makes the sentence of the answer.
 #include "report/findings/answer_line.h"
 
-#include <string.h>
-
 #include "report/figures/ranks.h"
 #include "report/findings/parts.h"
 

@@ -2,12 +2,10 @@
 //
 // Runs the table of rules, and sorts their findings.
 #include "report/findings/findings.h"
-#include "base/base.h"
 #include "report/figures/sum.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "report/findings/answer_line.h"
@@ -91,11 +89,6 @@ pprof_status ppi_findings_of(const ppi_figures *figures,
                              const ppi_findings_options *options,
                              ppi_findings *out) {
   static const char *const units[PPI_NUM_BASES] = {
-      [PPI_BASE_WALL] = "run",
-      [PPI_BASE_ITERATION] = "iteration",
-      [PPI_BASE_STEP] = "step",
-      [PPI_BASE_REQUEST] = "request"};
-  static const char *const a_units[PPI_NUM_BASES] = {
       [PPI_BASE_WALL] = "a run",
       [PPI_BASE_ITERATION] = "an iteration",
       [PPI_BASE_STEP] = "a step",
@@ -105,8 +98,8 @@ pprof_status ppi_findings_of(const ppi_figures *figures,
   ppi_search search = {.figures = figures,
                        .answer = answer,
                        .base = out->base,
-                       .unit = units[out->base],
-                       .a_unit = a_units[out->base],
+                       .unit = strchr(units[out->base], ' ') + 1,
+                       .a_unit = units[out->base],
                        .rooflines = options ? options->rooflines : NULL,
                        .num_rooflines = options ? options->num_rooflines : 0,
                        .out = out};

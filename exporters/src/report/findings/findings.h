@@ -4,7 +4,6 @@
 // and what to do next. docs/findings.md has a section for each id.
 #pragma once
 
-#include "report/figures/use.h"
 #include "report/findings/finding.h"
 
 PPROF_BEGIN_C_

@@ -4,7 +4,6 @@
 #include "report/findings/impossible.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static bool find_long_run(const ppi_figures *figures, char *text, size_t size) {
   const double year_ns = 365.2425 * 86400e9;

@@ -4,9 +4,7 @@
 #include "report/findings/parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/path_rows.h"
 #include "report/figures/request_rows.h"

@@ -6,10 +6,8 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/base.h"
 #include "report/figures/rows.h"
 #include "report/findings/parts.h"
 

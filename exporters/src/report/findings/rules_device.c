@@ -3,15 +3,10 @@
 // Finds devices that are busy, idle, or busy with copies.
 #include "report/findings/rules.h"
 
-#include "report/figures/machine.h"
-
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "report/findings/parts.h"
-#include "report/findings/search.h"
 
 // ---- a device while units are under way ----
 

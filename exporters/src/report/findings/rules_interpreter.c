@@ -4,8 +4,6 @@
 // keep an event loop.
 #include "report/findings/rules.h"
 
-#include "base/base.h"
-
 void ppi_rule_collections(ppi_search *search) {
   const ppi_collections *found = NULL;
   int generation = 0;

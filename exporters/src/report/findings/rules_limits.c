@@ -3,8 +3,6 @@
 // Finds what the recording missed, and its cost.
 #include "report/findings/rules.h"
 
-#include <string.h>
-
 #include "report/figures/ranks.h"
 
 void ppi_rule_lost(ppi_search *search) {

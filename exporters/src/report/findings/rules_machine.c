@@ -3,10 +3,6 @@
 // Finds what the machine does to a run: clocks, quotas, memory and neighbours.
 #include "report/findings/rules.h"
 
-#include <string.h>
-
-#include "base/base.h"
-
 typedef struct subject {
   const ppi_machine_figures *machine;
   const ppi_machine_trouble *trouble;

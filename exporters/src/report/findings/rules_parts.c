@@ -3,9 +3,6 @@
 // Finds the part of a unit's time that dominates.
 #include "report/findings/rules.h"
 
-#include <string.h>
-
-#include "base/base.h"
 #include "report/findings/parts.h"
 
 static bool reaches(const ppi_search *search, double share) {

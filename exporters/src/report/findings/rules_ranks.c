@@ -4,9 +4,7 @@
 #include "report/findings/rules.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/ranks.h"
 #include "report/findings/parts.h"

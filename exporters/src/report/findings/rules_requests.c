@@ -4,11 +4,9 @@
 #include "report/findings/rules.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/base.h"
-#include "base/map.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "report/figures/figures.h"
 #include "report/figures/request_rows.h"
 

@@ -3,7 +3,6 @@
 // Finds stages far below their device's roof.
 #include "report/findings/rules.h"
 
-#include "base/base.h"
 #include "report/findings/parts.h"
 
 // The share of the unit's time, wherever the stage is in it.

@@ -3,7 +3,6 @@
 // Adds findings and their values for the rules.
 #include "report/findings/search.h"
 
-#include "base/base.h"
 #include "base/mem.h"
 
 // What a problem has to explain at least: of a unit's time, and over all units.

@@ -3,7 +3,6 @@
 // The input of a rule, and how it reports a finding.
 #pragma once
 
-#include "report/figures/use.h"
 #include "report/findings/finding.h"
 #include "report/findings/impossible.h"
 #include "report/findings/words.h"
