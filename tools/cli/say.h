@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/base.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "file/text.h"
@@ -23,6 +24,10 @@ enum ppi_tool_exit {
 #undef PPI_EXIT_ENUM_
 };
 
+// ppi_tool_worse answers the exit code of two that applies.
+static inline int ppi_tool_worse(int code, int other) {
+  return PPI_MAX(code, other);
+}
 // ppi_tool_show prints a line: a path, safe for a terminal.
 void ppi_tool_show(FILE *out, const char *path);
 // ppi_tool_name makes messages call the file `path` `name`; both stay the

@@ -7,9 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "cli/say.h"
 #include "cli/suggest.h"
@@ -77,7 +75,7 @@ static pprof_status take_begin(pprof_sink *sink, const pprof_run_info *info) {
   ppi_export *export = (ppi_export *)sink;
   export->status = PPROF_STATUS_OK;
   ppi_export_names_begin(&export->names, info);
-  if (export->calls->begin) export->calls->begin(export, info);
+  if (export->format->begin) export->format->begin(export, info);
   ALSO(begin, info);
   return export->status;
 }
@@ -86,7 +84,7 @@ static pprof_status take_define(pprof_sink *sink,
                                 const pprof_definition *definition) {
   ppi_export *export = (ppi_export *)sink;
   // Other kinds are of a newer version.
-  if (export->calls->take &&
+  if (export->format->take &&
       pprof_definition_get_kind(definition) <= PPROF_DEFINITION_ATTRIBUTES)
     ppi_export_names_set(&export->names, definition);
   ALSO(define, definition);
@@ -99,7 +97,7 @@ static pprof_status take_events(pprof_sink *sink, const pprof_batch *batch) {
     const pprof_event *event = pprof_batch_at(batch, i);
     unsigned left = parts_of(event, batch) & ~export->parts;
     for (; left; left &= left - 1) export->left[__builtin_ctz(left)]++;
-    if (export->calls->take) export->calls->take(export, event, batch);
+    if (export->format->take) export->format->take(export, event, batch);
     if (export->status != PPROF_STATUS_OK) break;
   }
   ALSO(events, batch);
@@ -117,22 +115,22 @@ static pprof_status take_window(pprof_sink *sink, uint32_t index, bool opens,
                                 uint64_t time_ns) {
   ppi_export *export = (ppi_export *)sink;
   ALSO(window, index, opens, time_ns);
-  if (export->calls->window)
-    export->calls->window(export, index, opens, time_ns);
+  if (export->format->window)
+    export->format->window(export, index, opens, time_ns);
   return export->status;
 }
 
 static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
   ppi_export *export = (ppi_export *)sink;
   ALSO(finish, totals);
-  if (export->calls->finish && export->status == PPROF_STATUS_OK)
-    export->calls->finish(export, totals);
+  if (export->format->finish && export->status == PPROF_STATUS_OK)
+    export->format->finish(export, totals);
   return export->status;
 }
 
-void *ppi_export_make(const ppi_export_calls *calls,
-                      const ppi_export_target *target) {
-  ppi_export *made = ppi_tool_must(calloc(1, calls->size));
+void *ppi_export_make(const ppi_export_format *format, FILE *file) {
+  const ppi_report_details details = {.paths = true, .warmup = -1};
+  ppi_export *made = ppi_tool_must(calloc(1, format->size));
   made->sink = (pprof_sink){.size = sizeof made->sink,
                             .begin = take_begin,
                             .define = take_define,
@@ -140,14 +138,25 @@ void *ppi_export_make(const ppi_export_calls *calls,
                             .checkpoint = take_checkpoint,
                             .window = take_window,
                             .finish = take_finish};
-  made->calls = calls;
+  made->format = format;
   made->parts = PPI_PART_ALL;
-  made->file = target->file;
+  made->file = file;
+  if (format->of_paths) ppi_export_report(made, &details);
   return made;
 }
 
+ppi_export *ppi_export_open(const ppi_export_format *format,
+                            const ppi_export_target *target,
+                            pprof_error *error) {
+  ppi_export *made = ppi_export_make(format, target->file);
+  if (!format->open || format->open(made, target, error)) return made;
+  ppi_export_destroy(made);
+  return NULL;
+}
+
 void ppi_export_destroy(ppi_export *export) {
-  export->calls->clear(export);
+  if (export->format->clear) export->format->clear(export);
+  pprof_report_destroy(export->report);
   ppi_export_names_clear(&export->names);
   free(export);
 }
@@ -203,13 +212,12 @@ void ppi_export_lanes_clear(ppi_export_lanes *lanes) {
   *lanes = (ppi_export_lanes){0};
 }
 
-pprof_report *ppi_export_report(ppi_export *export,
-                                const ppi_report_details *details) {
-  pprof_report *made;
-  if (pprof_report_create(&made) != PPROF_STATUS_OK) ppi_tool_must(NULL);
-  ppi_report_set_details(made, details);
-  export->also = pprof_report_sink(made);
-  return made;
+void ppi_export_report(ppi_export *export, const ppi_report_details *details) {
+  pprof_report_destroy(export->report);
+  if (pprof_report_create(&export->report) != PPROF_STATUS_OK)
+    ppi_tool_must(NULL);
+  ppi_report_set_details(export->report, details);
+  export->also = pprof_report_sink(export->report);
 }
 
 size_t ppi_export_frames(const ppi_figures *figures,

@@ -46,10 +46,19 @@ typedef struct ppi_export_target {
 } ppi_export_target;
 
 typedef struct ppi_export ppi_export;
-// What a format does. NULL: nothing. Without `take` it keeps no names.
-typedef struct ppi_export_calls {
+typedef struct ppi_export_format {
+  const char *name, *ending;
+  const char *holds;      // in words
+  const char *opened_by;  // programs of others
+  unsigned parts;         // PPI_PART_... that it has
+  unsigned nsys_parts;    // the same for the schema `nsys`; 0: no such schema
+  bool is_folder;         // it adds to a folder, which may exist
+  bool of_paths;          // it has a report with paths, of all runs
   size_t size;  // of its own structure, which begins with a ppi_export
-  // The last run of the names begins.
+  // What it does; NULL: nothing. False: the reason is in `error`.
+  bool (*open)(ppi_export *export, const ppi_export_target *target,
+               pprof_error *error);
+  // The last run of the names begins. Without `take` there are no names.
   void (*begin)(ppi_export *export, const pprof_run_info *info);
   void (*take)(ppi_export *export, const pprof_event *event,
                const pprof_batch *batch);
@@ -60,7 +69,7 @@ typedef struct ppi_export_calls {
   // errno.
   pprof_status (*close)(ppi_export *export, pprof_error *error);
   void (*clear)(ppi_export *export);
-} ppi_export_calls;
+} ppi_export_format;
 
 struct ppi_export {
   pprof_sink sink;      // takes the runs, one after the other
@@ -68,25 +77,18 @@ struct ppi_export {
   pprof_status status;  // of the run, for its reader
   unsigned parts;       // PPI_PART_... that it has
   uint64_t left[PPI_NUM_PARTS];  // how many of the others came
-  const ppi_export_calls *calls;
+  const ppi_export_format *format;
   FILE *file;
+  pprof_report *report;  // NULL: none
   ppi_export_names names;
 };
 
-typedef struct ppi_export_format {
-  const char *name, *ending;
-  const char *holds;      // in words
-  const char *opened_by;  // programs of others
-  unsigned parts;         // PPI_PART_... that it has
-  unsigned nsys_parts;    // the same for the schema `nsys`; 0: no such schema
-  bool is_folder;         // it adds to a folder, which may exist
-  // NULL: the reason is in `error`.
-  ppi_export *(*create)(const ppi_export_target *target, pprof_error *error);
-} ppi_export_format;
-
-// ppi_export_make makes the export of these calls, with all parts.
-void *ppi_export_make(const ppi_export_calls *calls,
-                      const ppi_export_target *target);
+// ppi_export_make makes an export with all parts, not open yet.
+void *ppi_export_make(const ppi_export_format *format, FILE *file);
+// ppi_export_open makes one and opens it. NULL: the reason is in `error`.
+ppi_export *ppi_export_open(const ppi_export_format *format,
+                            const ppi_export_target *target,
+                            pprof_error *error);
 void ppi_export_destroy(ppi_export *export);
 // ppi_export_run_of answers the run that is being taken.
 static inline const ppi_export_run *ppi_export_run_of(
@@ -120,9 +122,8 @@ size_t ppi_export_lanes_place(ppi_export_lanes *lanes, uint64_t start_ns,
                               uint64_t end_ns, uint64_t *num_cut);
 void ppi_export_lanes_clear(ppi_export_lanes *lanes);
 
-// ppi_export_report makes a report, which takes what `export` takes.
-pprof_report *ppi_export_report(ppi_export *export,
-                                const ppi_report_details *details);
+// ppi_export_report makes a new report, which takes what `export` takes.
+void ppi_export_report(ppi_export *export, const ppi_report_details *details);
 // ppi_export_frames lists `path` and the paths around it, innermost first, and
 // answers their number.
 size_t ppi_export_frames(const ppi_figures *figures,

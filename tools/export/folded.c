@@ -4,17 +4,10 @@
 // ns. The time of devices has a root of its own, since it passed beside the
 // host's.
 #include <inttypes.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "cli/say.h"
 #include "export/formats.h"
 #include "file/text.h"
-
-typedef struct folded {
-  ppi_export base;
-  pprof_report *report;
-} folded;
 
 // A semicolon separates frames; the last blank separates the number.
 static void put_frame(ppi_page *line, const char *name) {
@@ -45,7 +38,7 @@ static void put_path(ppi_page *line, const ppi_figures *figures,
 }
 
 static pprof_status close_folded(ppi_export *export, pprof_error *error) {
-  const ppi_figures *figures = ppi_report_figures(((folded *)export)->report);
+  const ppi_figures *figures = ppi_report_figures(export->report);
   for (size_t i = 0; figures && i < figures->num_paths; i++) {
     const ppi_report_path *path = &figures->paths[i];
     uint64_t own_ns = path->on_device ? path->device_ns : path->self_ns;
@@ -59,26 +52,12 @@ static pprof_status close_folded(ppi_export *export, pprof_error *error) {
   return ppi_export_end(export->file, error);
 }
 
-static void clear_folded(ppi_export *export) {
-  pprof_report_destroy(((folded *)export)->report);
-}
-
-static ppi_export *create_folded(const ppi_export_target *target,
-                                 pprof_error *error) {
-  static const ppi_export_calls calls = {
-      .size = sizeof(folded), .close = close_folded, .clear = clear_folded};
-  folded *made = ppi_export_make(&calls, target);
-  const ppi_report_details details = {.paths = true, .warmup = -1};
-  (void)error;
-  made->report = ppi_export_report(&made->base, &details);
-  return &made->base;
-}
-
 const ppi_export_format ppi_format_folded = {
     .name = "folded",
     .ending = ".folded",
     .holds = "own time of each path of stages, in ns",
     .opened_by = "flamegraph.pl, inferno, speedscope",
-    .parts = 0,
-    .create = create_folded,
+    .of_paths = true,
+    .size = sizeof(ppi_export),
+    .close = close_folded,
 };

@@ -7,14 +7,10 @@
 #include "export/parquet.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "cli/output.h"
-#include "cli/say.h"
 #include "duckdb/duckdb.h"
 #include "export/formats.h"
 #include "export/sql.h"
@@ -218,7 +214,7 @@ static void clear_run(parquet *out) {
 static pprof_status end_run(parquet *out) {
   pprof_error error = {""};
   if (out->inner) {
-    if (out->inner->calls->close(out->inner, &error) != PPROF_STATUS_OK)
+    if (out->inner->format->close(out->inner, &error) != PPROF_STATUS_OK)
       ppi_duck_fail(&out->duck, error.text);
     if (!ppi_duck_failed(&out->duck)) write_run(out);
   }
@@ -239,7 +235,7 @@ static void begin(ppi_export *export, const pprof_run_info *info) {
   }
   export->status = ppi_db_open(&out->db, "", PPI_DB_NEW, &error);
   if (export->status == PPROF_STATUS_OK)
-    out->inner = ppi_sql_create(&out->db, false, &error);
+    out->inner = ppi_sql_create(&out->db, &error);
   if (out->inner) {
     export->also = &out->inner->sink;
     return;
@@ -266,23 +262,16 @@ static void clear_parquet(ppi_export *export) {
   ppi_duck_close(&out->duck);
 }
 
-static ppi_export *create_parquet(const ppi_export_target *target,
-                                  pprof_error *error) {
-  static const ppi_export_calls calls = {.size = sizeof(parquet),
-                                         .begin = begin,
-                                         .finish = finish,
-                                         .close = close_parquet,
-                                         .clear = clear_parquet};
-  parquet *made = ppi_export_make(&calls, target);
+static bool open_parquet(ppi_export *export, const ppi_export_target *target,
+                         pprof_error *error) {
+  parquet *made = (parquet *)export;
   made->folder = target->path;
   made->replaces = target->replaces;
-  pprof_status status = ppi_duck_open(&made->duck, error);
-  if (status == PPROF_STATUS_OK) create_tables(&made->duck);
-  if (status == PPROF_STATUS_OK && ppi_duck_failed(&made->duck))
-    status = ppi_fail(error, PPROF_STATUS_IO, "%s", made->duck.failure);
-  if (status == PPROF_STATUS_OK) return &made->base;
-  ppi_export_destroy(&made->base);
-  return NULL;
+  if (ppi_duck_open(&made->duck, error) != PPROF_STATUS_OK) return false;
+  create_tables(&made->duck);
+  bool failed = ppi_duck_failed(&made->duck);
+  if (failed) ppi_fail(error, PPROF_STATUS_IO, "%s", made->duck.failure);
+  return !failed;
 }
 
 const ppi_export_format ppi_format_parquet = {
@@ -292,5 +281,10 @@ const ppi_export_format ppi_format_parquet = {
     .opened_by = "DuckDB, Spark, pandas, polars; pprof-report fleet",
     .parts = PPI_PART_ALL,
     .is_folder = true,
-    .create = create_parquet,
+    .size = sizeof(parquet),
+    .open = open_parquet,
+    .begin = begin,
+    .finish = finish,
+    .close = close_parquet,
+    .clear = clear_parquet,
 };

@@ -4,9 +4,7 @@
 // and an end. At the same time, ends come before begins, and begins come in the
 // order in which they nest. A begin waits if the range around it may begin at
 // the same time.
-#include <string.h>
 
-#include "base/base.h"
 #include "cli/say.h"
 #include "export/formats.h"
 #include "export/perfetto_tracks.h"
@@ -290,20 +288,14 @@ static void clear_perfetto(ppi_export *export) {
   ppi_buffer_clear(&out->out.packed);
 }
 
-static ppi_export *create_perfetto(const ppi_export_target *target,
-                                   pprof_error *error) {
-  static const ppi_export_calls calls = {.size = sizeof(perfetto),
-                                         .begin = begin,
-                                         .take = add_event,
-                                         .finish = finish,
-                                         .close = close_perfetto,
-                                         .clear = clear_perfetto};
-  perfetto *made = ppi_export_make(&calls, target);
+static bool open_perfetto(ppi_export *export, const ppi_export_target *target,
+                          pprof_error *error) {
+  perfetto *made = (perfetto *)export;
   (void)error;
   made->out.file = target->file;
   made->tracks.out = &made->out;
-  made->tracks.names = &made->base.names;
-  return &made->base;
+  made->tracks.names = &export->names;
+  return true;
 }
 
 const ppi_export_format ppi_format_perfetto = {
@@ -312,5 +304,11 @@ const ppi_export_format ppi_format_perfetto = {
     .holds = "everything on a time line, compressed",
     .opened_by = "ui.perfetto.dev, trace_processor",
     .parts = PPI_PART_ALL - PPI_PART_NUMBERS,
-    .create = create_perfetto,
+    .size = sizeof(perfetto),
+    .open = open_perfetto,
+    .begin = begin,
+    .take = add_event,
+    .finish = finish,
+    .close = close_perfetto,
+    .clear = clear_perfetto,
 };

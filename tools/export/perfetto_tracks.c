@@ -4,7 +4,6 @@
 #include "export/perfetto_tracks.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "base/mem.h"

@@ -4,8 +4,6 @@
 // number, each at its first use. One thread.
 #pragma once
 
-#include <stdio.h>
-
 #include "export/export.h"
 #include "export/perfetto.pb-c.h"
 #include "file/buffer.h"

@@ -2,15 +2,11 @@
 //
 // Writes profiles for `go tool pprof`, gzipped: for each path of stages its
 // calls, its own host time and its own device time.
-#include <string.h>
 #include <zlib.h>
 
-#include "base/base.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "cli/say.h"
 #include "export/formats.h"
-#include "export/names.h"
 #include "export/profile.pb-c.h"
 
 enum { CALLS, HOST, DEVICE, NUM_VALUES };
@@ -18,7 +14,6 @@ enum { CALLS, HOST, DEVICE, NUM_VALUES };
 // Samples are written one by one: each has its whole path.
 typedef struct profile {
   ppi_export base;
-  pprof_report *report;
   char **texts;
   size_t num_texts, texts_capacity;
   ppi_map places;     // of texts
@@ -28,30 +23,19 @@ typedef struct profile {
 
 // ---- texts and functions ----
 
-// Two hashes of 64 bits (FNV-1a) stand for a text. Only a deliberate collision
-// is likely; a stage would then get another's name.
-static ppi_map_key key_of(const char *text, size_t len) {
-  ppi_map_key key = {UINT64_C(0xcbf29ce484222325),
-                     UINT64_C(0x84222325cbf29ce4)};
-  for (size_t i = 0; i < len; i++) {
-    key.high = (key.high ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    key.low = (key.low ^ (unsigned char)~text[i]) * UINT64_C(0x100000001b3);
-  }
-  return key;
-}
-
-static int64_t add_text(profile *out, const char *text, size_t len) {
-  size_t at = ppi_tool_number(&out->places, key_of(text, len));
+// Only a deliberate collision of hashes is likely; a stage would then get
+// another's name.
+static int64_t add_text(profile *out, const char *text) {
+  size_t at = ppi_tool_number(&out->places, ppi_map_key_of(text, ""));
   if (at == out->num_texts)
     PPI_MUST_PUSH(out->texts, out->num_texts, out->texts_capacity,
-                  ppi_export_text(text, len));
+                  ppi_export_text(text, strlen(text)));
   return (int64_t)at;
 }
 
 static uint64_t add_function(profile *out, const ppi_report_path *frame) {
-  int64_t name = add_text(out, frame->name, strlen(frame->name));
-  int64_t category =
-      add_text(out, frame->category_name, strlen(frame->category_name));
+  int64_t name = add_text(out, frame->name);
+  int64_t category = add_text(out, frame->category_name);
   return ppi_tool_number(&out->functions,
                          (ppi_map_key){(uint64_t)name, (uint64_t)category}) +
          1;
@@ -148,13 +132,12 @@ static pprof_status close_profile(ppi_export *export, pprof_error *error) {
       [DEVICE] = {"device", "nanoseconds"}};
   static const ppi_figures none;
   profile *out = (profile *)export;
-  const ppi_figures *figures = ppi_report_figures(out->report);
+  const ppi_figures *figures = ppi_report_figures(export->report);
   int64_t types[NUM_VALUES][2];
   if (!figures) figures = &none;
-  add_text(out, "", 0);
+  add_text(out, "");
   for (size_t i = 0; i < NUM_VALUES; i++)
-    for (size_t j = 0; j < 2; j++)
-      types[i][j] = add_text(out, words[i][j], strlen(words[i][j]));
+    for (size_t j = 0; j < 2; j++) types[i][j] = add_text(out, words[i][j]);
   for (size_t i = 0; i < figures->num_paths; i++)
     put_sample(out, figures, &figures->paths[i]);
   for (size_t i = 0; i < out->functions.num; i++) put_function(out, i);
@@ -169,22 +152,17 @@ static void clear_profile(ppi_export *export) {
   ppi_free(out->texts);
   ppi_map_clear(&out->places);
   ppi_map_clear(&out->functions);
-  pprof_report_destroy(out->report);
 }
 
-static ppi_export *create_profile(const ppi_export_target *target,
-                                  pprof_error *error) {
+static bool open_profile(ppi_export *export, const ppi_export_target *target,
+                         pprof_error *error) {
   enum { GZIP = 15 + 16, MEMORY = 8 };
-  static const ppi_export_calls calls = {
-      .size = sizeof(profile), .close = close_profile, .clear = clear_profile};
-  profile *made = ppi_export_make(&calls, target);
-  const ppi_report_details details = {.paths = true, .warmup = -1};
+  (void)target;
   (void)error;
-  if (deflateInit2(&made->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP,
-                   MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+  if (deflateInit2(&((profile *)export)->stream, Z_DEFAULT_COMPRESSION,
+                   Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
     ppi_tool_must(NULL);
-  made->report = ppi_export_report(&made->base, &details);
-  return &made->base;
+  return true;
 }
 
 const ppi_export_format ppi_format_profile = {
@@ -193,5 +171,9 @@ const ppi_export_format ppi_format_profile = {
     .holds = "calls, own host and device time of each path of stages",
     .opened_by = "go tool pprof, speedscope, Pyroscope",
     .parts = PPI_PART_SUBMITS,
-    .create = create_profile,
+    .of_paths = true,
+    .size = sizeof(profile),
+    .open = open_profile,
+    .close = close_profile,
+    .clear = clear_profile,
 };

@@ -7,16 +7,12 @@
 // ranges that serve a request link to its trace.
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/mix.h"
 #include "cli/say.h"
 #include "export/formats.h"
-#include "export/names.h"
 #include "file/json_put.h"
-#include "file/text.h"
 
 // The most spans on a line.
 #define MOST_SPANS 512
@@ -300,23 +296,16 @@ static void clear_spans(ppi_export *export) {
   ppi_page_clear(&out->page);
 }
 
-static ppi_export *create_spans(const ppi_export_target *target,
-                                pprof_error *error) {
-  static const ppi_export_calls calls = {.size = sizeof(spans),
-                                         .begin = begin,
-                                         .take = take,
-                                         .finish = finish,
-                                         .close = close_spans,
-                                         .clear = clear_spans};
-  (void)error;
-  return ppi_export_make(&calls, target);
-}
-
 const ppi_export_format ppi_format_otlp = {
     .name = "otlp",
     .ending = ".otlp.json",
     .holds = "ranges of threads and devices as spans, requests as traces",
     .opened_by = "OpenTelemetry's collector, Jaeger, Tempo",
     .parts = PPI_PART_LOOSE | PPI_PART_STAGES | PPI_PART_FLOWS | PPI_PART_WORK,
-    .create = create_spans,
+    .size = sizeof(spans),
+    .begin = begin,
+    .take = take,
+    .finish = finish,
+    .close = close_spans,
+    .clear = clear_spans,
 };

@@ -6,15 +6,11 @@
 // bytes each.
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "cli/say.h"
 #include "export/formats.h"
-#include "export/names.h"
 #include "file/json_put.h"
-#include "file/text.h"
 
 // Of text on its way to the file.
 #define PAGE 65536
@@ -265,18 +261,15 @@ static void clear_speedscope(ppi_export *export) {
   ppi_page_clear(&out->page);
 }
 
-static ppi_export *create_speedscope(const ppi_export_target *target,
-                                     pprof_error *error) {
-  static const ppi_export_calls calls = {.size = sizeof(speedscope),
-                                         .take = take,
-                                         .close = close_speedscope,
-                                         .clear = clear_speedscope};
-  speedscope *made = ppi_export_make(&calls, target);
+static bool open_speedscope(ppi_export *export, const ppi_export_target *target,
+                            pprof_error *error) {
+  ppi_page *page = &((speedscope *)export)->page;
+  (void)target;
   (void)error;
-  ppi_page_repeat(&made->page, ' ', PAGE);
-  made->page.len = 0;
-  made->page.spill = spill;
-  return &made->base;
+  ppi_page_repeat(page, ' ', PAGE);
+  page->len = 0;
+  page->spill = spill;
+  return true;
 }
 
 const ppi_export_format ppi_format_speedscope = {
@@ -285,5 +278,9 @@ const ppi_export_format ppi_format_speedscope = {
     .holds = "ranges of threads and streams, in the order of time",
     .opened_by = "speedscope",
     .parts = PPI_PART_LOOSE,
-    .create = create_speedscope,
+    .size = sizeof(speedscope),
+    .open = open_speedscope,
+    .take = take,
+    .close = close_speedscope,
+    .clear = clear_speedscope,
 };

@@ -6,61 +6,34 @@
 #include "export/sql.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "cli/say.h"
-#include "event/event.h"
 #include "event/recorded_wait.h"
 #include "export/formats.h"
 #include "export/sql_hold.h"
 #include "export/sql_schema.h"
 #include "file/text.h"
-#include "report/report.h"
 
-typedef enum insert {
-  INTO_RUN,
-  INTO_SITE,
-  INTO_LANE,
-  INTO_DEVICE,
-  INTO_STREAM,
-  INTO_ATTRIBUTE,
-  INTO_HOST,
-  INTO_DEVICE_RANGE,
-  INTO_MARK,
-  INTO_COUNTER,
-  INTO_FLOW,
-  INTO_CAPTURE,
-  INTO_TOTAL,
-  INTO_NOTE,
-  INTO_SERVER,
-  INTO_BLAME,
-  INTO_WAKER,
-  NUM_INSERTS
-} insert;
+// Tables that get rows, and how many columns each has.
+// clang-format off
+#define INSERTS(each) \
+  each(RUN, "run", 8) each(SITE, "site", 5) each(LANE, "lane", 5) \
+  each(DEVICE, "device", 4) each(STREAM, "stream", 5) \
+  each(ATTRIBUTE, "attribute", 3) \
+  each(HOST, "host_range", PPI_SQL_HOST_COLUMNS) \
+  each(DEVICE_RANGE, "device_range", 19) each(MARK, "mark", 7) \
+  each(COUNTER, "counter", 8) each(FLOW, "flow", 4) \
+  each(CAPTURE, "capture", 4) each(TOTAL, "total", 4) each(NOTE, "note", 3) \
+  each(SERVER, "server", 8) each(BLAME, "blame", 6) each(WAKER, "waker", 7)
+// clang-format on
+#define INTO(name, table, num_columns) INTO_##name,
+#define ROW(name, table, num_columns) {table, num_columns},
+typedef enum insert { INSERTS(INTO) NUM_INSERTS } insert;
 
 static const struct {
   const char *table;
   int num_columns;
-} inserts[NUM_INSERTS] = {
-    [INTO_RUN] = {"run", 8},
-    [INTO_SITE] = {"site", 5},
-    [INTO_LANE] = {"lane", 5},
-    [INTO_DEVICE] = {"device", 4},
-    [INTO_STREAM] = {"stream", 5},
-    [INTO_ATTRIBUTE] = {"attribute", 3},
-    [INTO_HOST] = {"host_range", PPI_SQL_HOST_COLUMNS},
-    [INTO_DEVICE_RANGE] = {"device_range", 19},
-    [INTO_MARK] = {"mark", 7},
-    [INTO_COUNTER] = {"counter", 8},
-    [INTO_FLOW] = {"flow", 4},
-    [INTO_CAPTURE] = {"capture", 4},
-    [INTO_TOTAL] = {"total", 4},
-    [INTO_NOTE] = {"note", 3},
-    [INTO_SERVER] = {"server", 8},
-    [INTO_BLAME] = {"blame", 6},
-    [INTO_WAKER] = {"waker", 7},
-};
+} inserts[] = {INSERTS(ROW)};
 
 typedef struct sql {
   ppi_export base;
@@ -69,7 +42,6 @@ typedef struct sql {
   sqlite3_stmt *statements[NUM_INSERTS];
   uint64_t num[NUM_INSERTS];  // number of rows, and the last row's id
   sqlite3_stmt *closing;      // of a window
-  pprof_report *report;       // of the run being read, for its limit
   ppi_sql_hold hold;          // rows of host ranges
   bool is_nsys;               // our tables are temporary
 } sql;
@@ -307,8 +279,7 @@ static void begin(ppi_export *export, const pprof_run_info *info) {
   put_text_if(&to, run->version);
   put_int_if(&to, run->base_ns, run->base_ns);
   end_row(&to);
-  pprof_report_destroy(out->report);
-  out->report = ppi_export_report(export, &details);
+  ppi_export_report(export, &details);
 }
 
 static void window(ppi_export *export, uint32_t index, bool opens,
@@ -380,7 +351,7 @@ static void finish(ppi_export *export, const pprof_totals *totals) {
     put_text(&to, totals->notes[i].value);
     end_row(&to);
   }
-  put_limit(out, &ppi_report_figures(out->report)->limit);
+  put_limit(out, &ppi_report_figures(export->report)->limit);
 }
 
 // ---- the end ----
@@ -446,11 +417,11 @@ static pprof_status close_sql(ppi_export *export, pprof_error *error) {
 
 static void clear_sql(ppi_export *export) {
   sql *out = (sql *)export;
+  if (!out->db) return;
   for (size_t i = 0; i < NUM_INSERTS; i++)
     ppi_db_finalize(out->db, out->statements[i]);
   ppi_db_finalize(out->db, out->closing);
   ppi_sql_hold_clear(&out->hold);
-  pprof_report_destroy(out->report);
   if (out->file) ppi_db_close(out->file);
   free(out->file);
 }
@@ -466,17 +437,9 @@ static sqlite3_stmt *prepare(ppi_db *db, insert into) {
   return ppi_db_prepare(db, text);
 }
 
-ppi_export *ppi_sql_create(ppi_db *db, bool is_nsys, pprof_error *error) {
-  static const ppi_export_calls calls = {.size = sizeof(sql),
-                                         .begin = begin,
-                                         .take = take,
-                                         .window = window,
-                                         .finish = finish,
-                                         .close = close_sql,
-                                         .clear = clear_sql};
-  sql *made = ppi_export_make(&calls, &(ppi_export_target){.file = NULL});
-  made->db = db;
-  made->is_nsys = is_nsys;
+static bool fill_in(sql *out, ppi_db *db, bool is_nsys, pprof_error *error) {
+  out->db = db;
+  out->is_nsys = is_nsys;
   ppi_db_exec(db, "BEGIN");
   if (is_nsys)
     ppi_sql_exec_temporary(db, ppi_sql_tables, "CREATE TABLE ",
@@ -484,37 +447,37 @@ ppi_export *ppi_sql_create(ppi_db *db, bool is_nsys, pprof_error *error) {
   else
     ppi_db_exec(db, ppi_sql_tables);
   for (size_t i = 0; i < NUM_INSERTS; i++)
-    made->statements[i] = prepare(db, (insert)i);
-  made->hold = (ppi_sql_hold){.db = db, .insert = made->statements[INTO_HOST]};
-  made->closing = ppi_db_prepare(
+    out->statements[i] = prepare(db, (insert)i);
+  out->hold = (ppi_sql_hold){.db = db, .insert = out->statements[INTO_HOST]};
+  out->closing = ppi_db_prepare(
       db, "UPDATE capture SET end_ns = ? WHERE run = ? AND number = ?");
-  if (!ppi_db_failed(db)) return &made->base;
-  ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", db->failure);
+  bool failed = ppi_db_failed(db);
+  if (failed) ppi_fail(error, PPROF_STATUS_IO, "cannot write: %s", db->failure);
+  return !failed;
+}
+
+ppi_export *ppi_sql_create(ppi_db *db, pprof_error *error) {
+  sql *made = ppi_export_make(&ppi_format_sqlite, NULL);
+  if (fill_in(made, db, false, error)) return &made->base;
   ppi_export_destroy(&made->base);
   return NULL;
 }
 
 // SQLite writes the file under a temporary name, which it has until it is
 // whole.
-static ppi_export *create_file(const ppi_export_target *target,
-                               pprof_error *error) {
+static bool open_file(ppi_export *export, const ppi_export_target *target,
+                      pprof_error *error) {
+  sql *out = (sql *)export;
   if (!target->path) {
     ppi_fail(error, PPROF_STATUS_INVALID,
              "SQLite writes to a file of its own: --output FILE");
-    return NULL;
+    return false;
   }
+  out->db = out->file = ppi_tool_must(calloc(1, sizeof *out->file));
   bool is_nsys = target->schema && strcmp(target->schema, "nsys") == 0;
-  ppi_db *db = ppi_tool_must(calloc(1, sizeof *db));
-  ppi_export *made = NULL;
-  if (ppi_db_open(db, target->path, PPI_DB_NEW, error) == PPROF_STATUS_OK)
-    made = ppi_sql_create(db, is_nsys, error);
-  if (made) {
-    ((sql *)made)->file = db;
-    return made;
-  }
-  ppi_db_close(db);
-  free(db);
-  return NULL;
+  return ppi_db_open(out->file, target->path, PPI_DB_NEW, error) ==
+             PPROF_STATUS_OK &&
+         fill_in(out, out->file, is_nsys, error);
 }
 
 const ppi_export_format ppi_format_sqlite = {
@@ -524,5 +487,12 @@ const ppi_export_format ppi_format_sqlite = {
     .opened_by = "sqlite3, Python, DuckDB, pandas; tools for nsys's files",
     .parts = PPI_PART_ALL - PPI_PART_NUMBERS,
     .nsys_parts = PPI_PART_MARKS | PPI_PART_LOOSE | PPI_PART_SUBMITS,
-    .create = create_file,
+    .size = sizeof(sql),
+    .open = open_file,
+    .begin = begin,
+    .take = take,
+    .window = window,
+    .finish = finish,
+    .close = close_sql,
+    .clear = clear_sql,
 };

@@ -7,9 +7,8 @@
 #include "sqlite/sqlite.h"
 
 // ppi_sql_create fills `db`, which stays the caller's and outlives the export.
-// `is_nsys`: in the schema of nsys, as far as a log has its data. NULL after
-// `error`.
-ppi_export *ppi_sql_create(ppi_db *db, bool is_nsys, pprof_error *error);
+// NULL after `error`.
+ppi_export *ppi_sql_create(ppi_db *db, pprof_error *error);
 
 // ppi_sql_add_views adds the schema's views to a foreign file with the schema's
 // tables: the file's own views are not trusted.

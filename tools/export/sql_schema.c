@@ -3,66 +3,47 @@
 // Holds the schema of docs/sql.md.
 #include "export/sql_schema.h"
 
-#include <string.h>
-
 #include "export/sql.h"
 #include "file/text.h"
 
 #define WORK "items DOUBLE, bytes DOUBLE, flops DOUBLE, params DOUBLE,"
 
 // SQLite's integers have one size under every type name; DuckDB's do not.
-#define TABLES(ID)                                                   \
-  "CREATE TABLE run(" ID                                             \
-  ", uuid TEXT, host TEXT,"                                          \
-  " pid BIGINT, rank BIGINT, command TEXT, version TEXT,"            \
-  " base_ns BIGINT);"                                                \
-  "CREATE TABLE site(" ID                                            \
-  ", run BIGINT, name TEXT,"                                         \
-  " category TEXT, color BIGINT);"                                   \
-  "CREATE TABLE lane(" ID                                            \
-  ", run BIGINT, number BIGINT,"                                     \
-  " tid BIGINT, name TEXT);"                                         \
-  "CREATE TABLE device(" ID                                          \
-  ", run BIGINT, number BIGINT,"                                     \
-  " name TEXT);"                                                     \
-  "CREATE TABLE stream(" ID                                          \
-  ", run BIGINT, device BIGINT,"                                     \
-  " number BIGINT, name TEXT);"                                      \
-  "CREATE TABLE attribute(" ID                                       \
-  ", run BIGINT, json TEXT);"                                        \
-  "CREATE TABLE host_range(" ID                                      \
-  ", run BIGINT,"                                                    \
-  " lane BIGINT, site BIGINT, parent BIGINT, depth BIGINT,"          \
-  " start_ns BIGINT, end_ns BIGINT, step BIGINT, is_loose BIGINT,"   \
-  " flags BIGINT, capture BIGINT, " WORK                             \
-  " attribute BIGINT, user_ns BIGINT, sys_ns BIGINT,"                \
-  " run_queue_ns BIGINT, voluntary_switches BIGINT,"                 \
-  " involuntary_switches BIGINT, minor_faults BIGINT,"               \
-  " major_faults BIGINT);"                                           \
-  "CREATE TABLE device_range(" ID                                    \
-  ", run BIGINT,"                                                    \
-  " lane BIGINT, site BIGINT, stream BIGINT, parent BIGINT,"         \
-  " depth BIGINT, submit_ns BIGINT, submitted_ns BIGINT,"            \
-  " start_ns BIGINT, end_ns BIGINT, error_ns BIGINT, flags BIGINT,"  \
-  " capture BIGINT, " WORK                                           \
-  " attribute BIGINT);"                                              \
-  "CREATE TABLE mark(" ID                                            \
-  ", run BIGINT, lane BIGINT,"                                       \
-  " site BIGINT, at_ns BIGINT, capture BIGINT, attribute BIGINT);"   \
-  "CREATE TABLE counter(" ID                                         \
-  ", run BIGINT, lane BIGINT,"                                       \
-  " site BIGINT, at_ns BIGINT, value DOUBLE, change_bytes DOUBLE,"   \
-  " capture BIGINT);"                                                \
-  "CREATE TABLE flow(run BIGINT, flow BIGINT, host_range BIGINT,"    \
-  " device_range BIGINT);"                                           \
+// clang-format off
+#define TABLES(ID) \
+  "CREATE TABLE run(" ID ", uuid TEXT, host TEXT, pid BIGINT, rank BIGINT," \
+  " command TEXT, version TEXT, base_ns BIGINT);" \
+  "CREATE TABLE site(" ID ", run BIGINT, name TEXT, category TEXT," \
+  " color BIGINT);" \
+  "CREATE TABLE lane(" ID ", run BIGINT, number BIGINT, tid BIGINT," \
+  " name TEXT);" \
+  "CREATE TABLE device(" ID ", run BIGINT, number BIGINT, name TEXT);" \
+  "CREATE TABLE stream(" ID ", run BIGINT, device BIGINT, number BIGINT," \
+  " name TEXT);" \
+  "CREATE TABLE attribute(" ID ", run BIGINT, json TEXT);" \
+  "CREATE TABLE host_range(" ID ", run BIGINT, lane BIGINT, site BIGINT," \
+  " parent BIGINT, depth BIGINT, start_ns BIGINT, end_ns BIGINT," \
+  " step BIGINT, is_loose BIGINT, flags BIGINT, capture BIGINT, " WORK \
+  " attribute BIGINT, user_ns BIGINT, sys_ns BIGINT, run_queue_ns BIGINT," \
+  " voluntary_switches BIGINT, involuntary_switches BIGINT," \
+  " minor_faults BIGINT, major_faults BIGINT);" \
+  "CREATE TABLE device_range(" ID ", run BIGINT, lane BIGINT, site BIGINT," \
+  " stream BIGINT, parent BIGINT, depth BIGINT, submit_ns BIGINT," \
+  " submitted_ns BIGINT, start_ns BIGINT, end_ns BIGINT, error_ns BIGINT," \
+  " flags BIGINT, capture BIGINT, " WORK " attribute BIGINT);" \
+  "CREATE TABLE mark(" ID ", run BIGINT, lane BIGINT, site BIGINT," \
+  " at_ns BIGINT, capture BIGINT, attribute BIGINT);" \
+  "CREATE TABLE counter(" ID ", run BIGINT, lane BIGINT, site BIGINT," \
+  " at_ns BIGINT, value DOUBLE, change_bytes DOUBLE, capture BIGINT);" \
+  "CREATE TABLE flow(run BIGINT, flow BIGINT, host_range BIGINT," \
+  " device_range BIGINT);" \
   "CREATE TABLE capture(run BIGINT, number BIGINT, start_ns BIGINT," \
-  " end_ns BIGINT);"                                                 \
-  "CREATE TABLE total(run BIGINT, lane BIGINT, name TEXT,"           \
-  " value BIGINT);"                                                  \
-  "CREATE TABLE note(run BIGINT, name TEXT, text TEXT);"             \
-  "CREATE TABLE waker(run BIGINT, host_range BIGINT,"                \
-  " address BIGINT, kind TEXT, timed_out BIGINT, tid BIGINT,"        \
-  " site BIGINT);"
+  " end_ns BIGINT);" \
+  "CREATE TABLE total(run BIGINT, lane BIGINT, name TEXT, value BIGINT);" \
+  "CREATE TABLE note(run BIGINT, name TEXT, text TEXT);" \
+  "CREATE TABLE waker(run BIGINT, host_range BIGINT, address BIGINT," \
+  " kind TEXT, timed_out BIGINT, tid BIGINT, site BIGINT);"
+// clang-format on
 
 const char *const ppi_sql_tables = TABLES("id INTEGER PRIMARY KEY")
     // The limit model, as in JSON's `limit`.

@@ -2,9 +2,7 @@
 //
 // Runs `export`: writes the runs of one or several logs in another format.
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/look.h"
@@ -100,7 +98,7 @@ static int export_runs(const struct ppi_tool_options *options,
   int code = ppi_tool_read_runs(options, &export->sink, "exported");
   bool is_failed = code == PPI_EXIT_INPUT;
   if (is_failed && !format->is_folder) return code;
-  if (export->calls->close(export, &error) != PPROF_STATUS_OK) {
+  if (export->format->close(export, &error) != PPROF_STATUS_OK) {
     bool is_gone = errno == EPIPE && strcmp(options->output, "-") == 0;
     if (!is_gone) ppi_tool_say("%s: %s", options->output, error.text);
     return is_gone || is_failed ? code : PPI_EXIT_USAGE;
@@ -134,7 +132,7 @@ static int export_to(const struct ppi_tool_options *options,
                                                 : NULL,
                                     .replaces = options->force,
                                     .schema = options->to.schema};
-  ppi_export *export = format->create(&target, &error);
+  ppi_export *export = ppi_export_open(format, &target, &error);
   if (!export) {
     ppi_tool_say("%s", error.text);
     return close_file(options->output, &made, PPI_EXIT_USAGE);

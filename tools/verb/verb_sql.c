@@ -3,7 +3,6 @@
 // Runs `sql`: answers a query over the runs of logs, in memory, or over a file
 // of SQLite.
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/output.h"
@@ -102,11 +101,11 @@ static bool is_sqlite(const char *path) {
 
 static int fill(const struct ppi_tool_options *options, ppi_db *db) {
   pprof_error error = {""};
-  ppi_export *export = ppi_sql_create(db, false, &error);
+  ppi_export *export = ppi_sql_create(db, &error);
   if (!export) return ppi_tool_fail(PPI_EXIT_INPUT, "%s", error.text);
   int code = ppi_tool_read_runs(options, &export->sink, "asked");
   if (code != PPI_EXIT_INPUT &&
-      export->calls->close(export, &error) != PPROF_STATUS_OK) {
+      export->format->close(export, &error) != PPROF_STATUS_OK) {
     ppi_tool_say("%s", error.text);
     code = PPI_EXIT_INPUT;
   }
@@ -135,8 +134,7 @@ int ppi_tool_sql(const struct ppi_tool_options *options) {
   if (code == PPI_EXIT_DONE && !is_made) code = fill(options, &db);
   if (code == PPI_EXIT_DONE || code == PPI_EXIT_DAMAGED) {
     if (options->to.timeout) ppi_db_limit_time(&db, limit_ns);
-    int answer = ask(options, &db);
-    if (answer > code) code = answer;
+    code = ppi_tool_worse(code, ask(options, &db));
   }
   ppi_db_close(&db);
   return code;
