@@ -3,9 +3,6 @@
 // Prints a query's rows as CSV, JSON or a table.
 #include "verb/answer.h"
 
-#include <string.h>
-
-#include "base/mem.h"
 #include "cli/look.h"
 #include "file/json_put.h"
 #include "view/grid.h"

@@ -4,17 +4,11 @@
 #include "verb/costs.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "cli/say.h"
-#include "file/text.h"
 #include "launch/python.h"
 #include "names/glob.h"
-#include "report/report.h"
 #include "verb/thresholds.h"
 #include "yaml/yaml_tree.h"
 
@@ -97,12 +91,6 @@ int ppi_tool_costs_check(const struct ppi_tool_options *options) {
 struct texts {
   ppi_page models, dims, peaks;
 };
-
-static void clear_texts(struct texts *texts) {
-  ppi_page_clear(&texts->models);
-  ppi_page_clear(&texts->dims);
-  ppi_page_clear(&texts->peaks);
-}
 
 // Joins the list as options write it.
 static void join(const ppi_yaml_node *map, const char *key, ppi_page *out) {
@@ -190,7 +178,9 @@ int ppi_tool_costs_take(const struct ppi_tool_options *options,
   if (!figures) return PPI_EXIT_DONE;  // the writer of the report says so
   texts_of(figures, &texts);
   int code = take(options, &texts, out);
-  clear_texts(&texts);
+  ppi_page_clear(&texts.models);
+  ppi_page_clear(&texts.dims);
+  ppi_page_clear(&texts.peaks);
   const ppi_report_options how = {.peaks = &out->peaks, .costs = &out->costs};
   if (code != PPI_EXIT_DONE) return code;
   if (ppi_stage_rooflines(figures, &how, &out->rooflines) != PPROF_STATUS_OK)

@@ -4,10 +4,8 @@
 #include "verb/past.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "input/input.h"
 #include "input/segments.h"
 #include "input/spooled.h"
@@ -18,10 +16,6 @@ static int read_log(const char *path, struct ppi_tool_runs *met,
   int code = ppi_tool_read_once(path, path, &samples->base, &watch, met);
   if (watch.sink_failed) ppi_tool_must(NULL);
   return code;
-}
-
-static int worse(int code, int other) {
-  return PPI_MAX(code, other);
 }
 
 int ppi_past_read_folder(const char *path, struct ppi_tool_runs *met,
@@ -37,7 +31,7 @@ int ppi_past_read_folder(const char *path, struct ppi_tool_runs *met,
   code = ppi_tool_inputs_spool(&folder);
   if (code != PPI_EXIT_INPUT) ppi_tool_segments_join(&folder);
   for (int i = 0; i < folder.num_inputs && code != PPI_EXIT_INPUT; i++)
-    code = worse(code, read_log(folder.inputs[i], met, samples));
+    code = ppi_tool_worse(code, read_log(folder.inputs[i], met, samples));
   ppi_free(folder.inputs);
   return code;
 }
@@ -81,7 +75,8 @@ int ppi_past_read(ppi_past *past, const char *folder, size_t num_warm,
   const ppi_tool_paths *const lists[] = {&folders, &logs};
   for (size_t k = 0; k < (is_one_program ? 1 : 2); k++)
     for (size_t i = 0; i < lists[k]->num && code != PPI_EXIT_INPUT; i++)
-      code = worse(code, read_point(past, lists[k]->items[i], num_warm));
+      code =
+          ppi_tool_worse(code, read_point(past, lists[k]->items[i], num_warm));
   ppi_tool_paths_clear(&logs);
   ppi_tool_paths_clear(&folders);
   if (code != PPI_EXIT_INPUT && past->num == 0)

@@ -6,25 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/descriptor.h"
-#include "base/mem.h"
-#include "cli/say.h"
 #include "event/tee.h"
-#include "file/text.h"
 #include "input/input.h"
 #include "input/joined.h"
 #include "input/sums.h"
 #include "log/write/log_io.h"
 #include "names/glob.h"
-#include "pprof/event.h"
-#include "report/figures/machine.h"
 #include "report/findings/impossible.h"
 #include "schema/schema.h"
 

@@ -5,8 +5,6 @@
 // circle: a deadlock.
 #include "verb/stuck_waits.h"
 
-#include <string.h>
-
 #include "cli/say.h"
 #include "event/recorded_wait.h"
 #include "input/spool_operand.h"

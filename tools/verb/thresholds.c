@@ -4,7 +4,6 @@
 #include "verb/thresholds.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/say.h"
 #include "cli/suggest.h"

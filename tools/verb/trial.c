@@ -6,13 +6,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/text.h"
 #include "launch/child.h"
 #include "launch/injection.h"
 #include "start/environment.h"

@@ -4,20 +4,15 @@
 // prints a line for each property that must hold, and the losses that the run
 // counted.
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/output.h"
-#include "event/event.h"
 #include "event/tally.h"
-#include "file/text.h"
 #include "input/input.h"
 #include "input/log_info.h"
 #include "input/segments.h"
 #include "input/sums.h"
 #include "log/format/log_file.h"
-#include "log/format/log_format.h"
 #include "report/report.h"
 #include "verb/verbs.h"
 
@@ -40,6 +35,7 @@ struct check_sink {
   uint64_t run_events;
   ppi_tally tally;
   pprof_report *report;
+  pprof_sink *next;  // the report's
   // Of all runs. num_not_here counts recorded events that the log lacks.
   uint32_t num_runs, num_unfinished;
   bool is_open;  // the walk over blocks is before the run's totals
@@ -65,8 +61,8 @@ static pprof_status check_begin(pprof_sink *sink, const pprof_run_info *info) {
   clear_run(self);
   pprof_status status = pprof_report_create(&self->report);
   if (status != PPROF_STATUS_OK) return status;
-  pprof_sink *next = pprof_report_sink(self->report);
-  return next->begin(next, info);
+  self->next = pprof_report_sink(self->report);
+  return self->next->begin(self->next, info);
 }
 
 static pprof_status check_define(pprof_sink *sink,
@@ -79,8 +75,7 @@ static pprof_status check_define(pprof_sink *sink,
     PPI_MUST_REACH(known->is_known, known->num, known->capacity, id);
     known->is_known[id] = true;
   }
-  pprof_sink *next = pprof_report_sink(self->report);
-  return next->define(next, definition);
+  return self->next->define(self->next, definition);
 }
 
 static bool is_known(const struct check_sink *self, pprof_definition_kind kind,
@@ -116,22 +111,19 @@ static pprof_status check_events(pprof_sink *sink, const pprof_batch *batch) {
   }
   pprof_status status = ppi_tally_batch(&self->tally, batch);
   if (status == PPROF_STATUS_NO_MEMORY) return status;
-  pprof_sink *next = pprof_report_sink(self->report);
-  return next->events(next, batch);
+  return self->next->events(self->next, batch);
 }
 
 static pprof_status check_checkpoint(pprof_sink *sink,
                                      const pprof_checkpoint *checkpoint) {
   struct check_sink *self = (struct check_sink *)sink;
-  pprof_sink *next = pprof_report_sink(self->report);
-  return next->checkpoint(next, checkpoint);
+  return self->next->checkpoint(self->next, checkpoint);
 }
 
 static pprof_status check_window(pprof_sink *sink, uint32_t index, bool opens,
                                  uint64_t time_ns) {
   struct check_sink *self = (struct check_sink *)sink;
-  pprof_sink *next = pprof_report_sink(self->report);
-  return next->window(next, index, opens, time_ns);
+  return self->next->window(self->next, index, opens, time_ns);
 }
 
 // Counts of the events must equal the totals, for each lane and in all. Another
@@ -162,8 +154,7 @@ static void check_sums(struct check_sink *self, const pprof_totals *totals) {
 
 static pprof_status check_identity(struct check_sink *self,
                                    const pprof_totals *totals) {
-  pprof_sink *next = pprof_report_sink(self->report);
-  pprof_status status = next->finish(next, totals);
+  pprof_status status = self->next->finish(self->next, totals);
   if (status != PPROF_STATUS_OK) return status;
   const ppi_figures *figures = ppi_report_figures(self->report);
   for (size_t i = 0; figures && i < figures->num_devices; i++)
@@ -382,11 +373,9 @@ int ppi_tool_check(const struct ppi_tool_options *options) {
   if (code != PPI_EXIT_DONE) return code;
   if (options->expect) return ppi_tool_check_expected(options);
   code = ppi_tool_segments_each(options, check_log, &checking);
-  for (int i = 0; i < options->num_inputs; i++) {
-    int compared =
-        ppi_tool_sums_check(options, options->inputs[i], &checking.page);
-    code = PPI_MAX(code, compared);
-  }
+  for (int i = 0; i < options->num_inputs; i++)
+    code = ppi_tool_worse(
+        code, ppi_tool_sums_check(options, options->inputs[i], &checking.page));
   return checking.page.len
              ? ppi_tool_output_lines(options, &checking.page, code)
              : code;

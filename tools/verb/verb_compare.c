@@ -4,9 +4,7 @@
 // surely.
 #include <malloc.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
 #include "compare/compare_print.h"
@@ -14,8 +12,6 @@
 #include "compare/compare_provenance.h"
 #include "compare/compare_ratio.h"
 #include "compare/compare_wanted.h"
-#include "file/text.h"
-#include "input/folder.h"
 #include "input/input.h"
 #include "input/sums.h"
 #include "report/report.h"

@@ -5,7 +5,6 @@
 // reads.
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/output.h"
 #include "start/compose.h"
@@ -17,12 +16,6 @@ static int code_of(pprof_status status) {
   return status == PPROF_STATUS_CONFIG ? PPI_EXIT_USAGE : PPI_EXIT_INPUT;
 }
 
-static void put_valid(const char *path, FILE *out) {
-  ppi_page line = {0};
-  ppi_tool_put(&line, "%s: valid\n", path);
-  ppi_page_write(&line, out);
-}
-
 static void say(void *user, const pprof_error *error) {
   (void)user;
   ppi_tool_say("%s", error->text);
@@ -31,8 +24,10 @@ static void say(void *user, const pprof_error *error) {
 // Validates the file alone, without the environment.
 static int validate_file(const char *path, ppi_config *config, FILE *out) {
   const ppi_config_refusals refusals = {say, NULL};
+  ppi_page line = {0};
   pprof_status status = ppi_config_validate(config, path, &refusals);
-  if (status == PPROF_STATUS_OK) put_valid(path, out);
+  if (status == PPROF_STATUS_OK) ppi_tool_put(&line, "%s: valid\n", path);
+  ppi_page_write(&line, out);
   return code_of(status);
 }
 
@@ -41,10 +36,8 @@ static int validate(const struct ppi_tool_options *options, ppi_config *config,
   int code = PPI_EXIT_DONE;
   if (options->num_inputs < 2)
     return ppi_tool_fail(PPI_EXIT_USAGE, "'config validate' needs FILE...");
-  for (int i = 1; i < options->num_inputs; i++) {
-    int answer = validate_file(options->inputs[i], config, out);
-    if (answer > code) code = answer;
-  }
+  for (int i = 1; i < options->num_inputs; i++)
+    code = ppi_tool_worse(code, validate_file(options->inputs[i], config, out));
   return code;
 }
 

@@ -5,12 +5,9 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "cli/output.h"
 #include "cli/rows.h"
-#include "event/event.h"
 #include "file/json_put.h"
 #include "import/importer.h"
 #include "input/input.h"

@@ -11,8 +11,7 @@
 
 static int read_run(const char *path, ppi_expect_run *run) {
   struct ppi_tool_watch watch;
-  int code = ppi_tool_read(path, &run->base, &watch);
-  return code;
+  return ppi_tool_read(path, &run->base, &watch);
 }
 
 // ---- check --expect ----
@@ -79,10 +78,8 @@ int ppi_tool_check_expected(const struct ppi_tool_options *options) {
   }
   struct checked checked = {
       .rules = &rules, .file = options->expect, .out = &page};
-  for (int i = 0; i < options->num_inputs; i++) {
-    int answer = check_log(options->inputs[i], &checked);
-    code = PPI_MAX(code, answer);
-  }
+  for (int i = 0; i < options->num_inputs; i++)
+    code = ppi_tool_worse(code, check_log(options->inputs[i], &checked));
   ppi_expect_rules_clear(&rules);
   return page.len ? ppi_tool_output_lines(options, &page, code) : code;
 }
@@ -104,10 +101,8 @@ int ppi_tool_expect(const struct ppi_tool_options *options) {
         "'expect' writes rules with --learn; 'check --expect FILE' reads them");
   ppi_expect_lesson *lesson = ppi_expect_lesson_create();
   ppi_expect_run_init(&run, learn_run, lesson);
-  for (int i = 0; i < options->num_inputs && code != PPI_EXIT_INPUT; i++) {
-    int answer = read_run(options->inputs[i], &run);
-    code = PPI_MAX(code, answer);
-  }
+  for (int i = 0; i < options->num_inputs && code != PPI_EXIT_INPUT; i++)
+    code = ppi_tool_worse(code, read_run(options->inputs[i], &run));
   ppi_expect_run_clear(&run);
   if (code != PPI_EXIT_INPUT) {
     ppi_expect_lesson_put(lesson, &page);

@@ -3,7 +3,6 @@
 // Runs `fleet`: answers a query over the runs of many ranks, from a folder that
 // `export parquet` filled.
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/output.h"
 #include "duckdb/duckdb.h"

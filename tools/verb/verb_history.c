@@ -4,10 +4,8 @@
 // good, over its commits or days.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/output.h"
 #include "compare/compare_history.h"
 #include "compare/compare_ratio.h"

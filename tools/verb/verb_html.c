@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <spawn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/output.h"
@@ -65,15 +64,11 @@ static int write_with(const struct ppi_tool_options *options,
       options, &details, ppi_picture_survey(picture), &code);
   if (!report) return code;
   // Other verbs judge the report themselves.
-  int verdict = options->verb->run == ppi_tool_html
-                    ? ppi_tool_report_judge(report, options->strict)
-                    : PPI_EXIT_DONE;
-  if (verdict > code) code = verdict;
+  if (options->verb->run == ppi_tool_html)
+    code = ppi_tool_worse(code, ppi_tool_report_judge(report, options->strict));
   int again = read_again(options, report, picture);
-  if (again == PPI_EXIT_DONE)
-    code = write_page(options, report, picture, code);
-  else
-    code = again;
+  code = again == PPI_EXIT_DONE ? write_page(options, report, picture, code)
+                                : again;
   pprof_report_destroy(report);
   return code;
 }

@@ -2,7 +2,6 @@
 //
 // Runs `import`: turns another profiler's trace into a log.
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/output.h"
 #include "input/input.h"

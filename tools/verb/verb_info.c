@@ -3,16 +3,12 @@
 // Runs `info`: prints a log's runs, sizes, blocks, windows, threads and
 // devices, but no events.
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/look.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "file/json_put.h"
-#include "file/text.h"
 #include "input/joined.h"
 #include "input/log_info.h"
 #include "input/open_ranges.h"

@@ -2,9 +2,7 @@
 //
 // Runs `merge`: writes the runs of several logs into one log.
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/output.h"
 #include "input/input.h"
@@ -46,10 +44,8 @@ static int merge_logs(ppi_log_merge_input *inputs, size_t num,
     ppi_tool_say("%s", error.text);
     return code;
   }
-  for (size_t i = 0; i < num; i++) {
-    int answer = judge(&inputs[i]);
-    if (answer > code) code = answer;
-  }
+  for (size_t i = 0; i < num; i++)
+    code = ppi_tool_worse(code, judge(&inputs[i]));
   ppi_tool_show(stderr, output);
   return code;
 }
@@ -62,7 +58,7 @@ static int open_and_merge(const struct ppi_tool_options *options,
   for (int i = 0; i < options->num_inputs; i++) {
     int answer = ppi_tool_log_open(options->inputs[i], &logs[i]);
     if (answer != PPI_EXIT_DONE && answer != PPI_EXIT_DAMAGED) return answer;
-    if (answer > code) code = answer;
+    code = ppi_tool_worse(code, answer);
     inputs[i].path = logs[i].path;
     inputs[i].name = options->inputs[i];
     inputs[i].imported = logs[i].made != NULL;

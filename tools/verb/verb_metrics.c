@@ -6,28 +6,16 @@
 #include <errno.h>
 #include <netdb.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "cli/say.h"
 #include "compare/compare_wanted.h"
 #include "live/live_metrics.h"
 #include "live/live_process.h"
 #include "verb/verbs.h"
 
 // ---- the page by HTTP ----
-
-struct http_page {
-  // Makes the page for `accept`, a header or NULL. The server frees it; NULL:
-  // no memory.
-  char *(*make)(void *user, const char *accept, size_t *out_len,
-                const char **out_type);
-  void *user;
-};
 
 enum {
   USE_INTERNAL_THREAD = 8,
@@ -70,10 +58,11 @@ static struct {
 #undef POINTER_
 } mhd;
 
-struct http {
-  struct http_page page;
-  void *daemon;
-  char address[INET6_ADDRSTRLEN + 16];
+struct metrics {
+  const struct ppi_tool_options *options;
+  struct ppi_live_processes all;
+  size_t max_stages;
+  char address[INET6_ADDRSTRLEN + 16];  // in use, such as "127.0.0.1:9464"
 };
 
 static bool load(void) {
@@ -124,7 +113,7 @@ static int listen_at(const struct addrinfo *where) {
   return -1;
 }
 
-static void take_address(struct http *http, int fd) {
+static void take_address(struct metrics *self, int fd) {
   struct sockaddr_storage own;
   socklen_t size = sizeof own;
   char host[INET6_ADDRSTRLEN] = "", port[8] = "";
@@ -132,7 +121,7 @@ static void take_address(struct http *http, int fd) {
       getnameinfo((struct sockaddr *)&own, size, host, sizeof host, port,
                   sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
     return;
-  snprintf(http->address, sizeof http->address,
+  snprintf(self->address, sizeof self->address,
            own.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
@@ -154,86 +143,10 @@ static int open_socket(const char *address) {
 
 // ---- requests ----
 
-static int answer(connection *to, unsigned status, response *what,
-                  const char *type) {
-  if (!what) return 0;
-  mhd.add_response_header(what, "Content-Type", type);
-  int done = mhd.queue_response(to, status, what);
-  mhd.destroy_response(what);
-  return done;
-}
-
-static int answer_text(connection *to, unsigned status, const char *text) {
-  response *what = mhd.create_response_from_buffer(
-      strlen(text), (void *)(uintptr_t)text, MEMORY_IS_COPIED);
-  return answer(to, status, what, "text/plain; charset=utf-8");
-}
-
-static int handle(void *user, connection *from, const char *url,
-                  const char *method, const char *version, const char *body,
-                  size_t *body_len, void **state) {
-  const struct http *http = user;
-  (void)version;
-  (void)body;
-  (void)body_len;
-  (void)state;
-  if (strcmp(method, "GET") != 0)
-    return answer_text(from, STATUS_NOT_ALLOWED, "only GET is answered\n");
-  if (strcmp(url, "/metrics") != 0)
-    return answer_text(from, STATUS_NOT_FOUND, "see /metrics\n");
-  size_t len = 0;
-  const char *type = NULL;
-  char *page = http->page.make(
-      http->page.user, mhd.lookup_connection_value(from, HEADER_KIND, "Accept"),
-      &len, &type);
-  if (!page) return answer_text(from, STATUS_NO_MEMORY, "out of memory\n");
-  response *what = mhd.create_response_from_buffer(len, page, MEMORY_IS_TAKEN);
-  if (!what) free(page);
-  return answer(from, STATUS_OK, what, type);
-}
-
-// Listens at `address` ("127.0.0.1:9464", "[::1]:0"; port 0: any) and answers
-// GET of /metrics. NULL after a message.
-static struct http *http_start(const char *address,
-                               const struct http_page *page) {
-  int fd = load() ? open_socket(address) : -1;
-  if (fd < 0) return NULL;
-  struct http *http = ppi_tool_must(ppi_alloc(sizeof *http));
-  http->page = *page;
-  take_address(http, fd);
-  http->daemon =
-      mhd.start_daemon(USE_INTERNAL_THREAD, 0, NULL, NULL, handle, http,
-                       OPTION_LISTEN_SOCKET, fd, OPTION_CONNECTION_LIMIT, 32u,
-                       OPTION_CONNECTION_TIMEOUT, 10u, OPTION_END);
-  if (http->daemon) return http;
-  ppi_tool_say("libmicrohttpd cannot serve at %s", address);
-  close(fd);
-  ppi_free(http);
-  return NULL;
-}
-
-// The address in use, such as "127.0.0.1:9464".
-static const char *http_address(const struct http *http) {
-  return http->address;
-}
-
-static void http_stop(struct http *http) {
-  mhd.stop_daemon(http->daemon);
-  ppi_free(http);
-}
-
-// ---- the figures ----
-
-struct metrics {
-  const struct ppi_tool_options *options;
-  struct ppi_live_processes all;
-  size_t max_stages;
-};
-
-// Makes the page on the server's thread, one at a time.
-static char *make(void *user, const char *accept, size_t *out_len,
+// Makes the page for `accept`, a header or NULL, on the server's thread, one at
+// a time. The server frees it; NULL: no memory.
+static char *make(struct metrics *self, const char *accept, size_t *out_len,
                   const char **out_type) {
-  struct metrics *self = user;
   ppi_metrics_process processes[PPI_LIVE_MAX_PROCESSES];
   size_t num = 0;
   ppi_page page = {0};
@@ -259,10 +172,62 @@ static char *make(void *user, const char *accept, size_t *out_len,
   return text;
 }
 
+static int answer(connection *to, unsigned status, response *what,
+                  const char *type) {
+  if (!what) return 0;
+  mhd.add_response_header(what, "Content-Type", type);
+  int done = mhd.queue_response(to, status, what);
+  mhd.destroy_response(what);
+  return done;
+}
+
+static int answer_text(connection *to, unsigned status, const char *text) {
+  response *what = mhd.create_response_from_buffer(
+      strlen(text), (void *)(uintptr_t)text, MEMORY_IS_COPIED);
+  return answer(to, status, what, "text/plain; charset=utf-8");
+}
+
+static int handle(void *user, connection *from, const char *url,
+                  const char *method, const char *version, const char *body,
+                  size_t *body_len, void **state) {
+  (void)version;
+  (void)body;
+  (void)body_len;
+  (void)state;
+  if (strcmp(method, "GET") != 0)
+    return answer_text(from, STATUS_NOT_ALLOWED, "only GET is answered\n");
+  if (strcmp(url, "/metrics") != 0)
+    return answer_text(from, STATUS_NOT_FOUND, "see /metrics\n");
+  size_t len = 0;
+  const char *type = NULL;
+  char *page =
+      make(user, mhd.lookup_connection_value(from, HEADER_KIND, "Accept"), &len,
+           &type);
+  if (!page) return answer_text(from, STATUS_NO_MEMORY, "out of memory\n");
+  response *what = mhd.create_response_from_buffer(len, page, MEMORY_IS_TAKEN);
+  if (!what) free(page);
+  return answer(from, STATUS_OK, what, type);
+}
+
+// Listens at `address` ("127.0.0.1:9464", "[::1]:0"; port 0: any) and answers
+// GET of /metrics. NULL after a message.
+static void *http_start(const char *address, struct metrics *self) {
+  int fd = load() ? open_socket(address) : -1;
+  if (fd < 0) return NULL;
+  take_address(self, fd);
+  void *daemon =
+      mhd.start_daemon(USE_INTERNAL_THREAD, 0, NULL, NULL, handle, self,
+                       OPTION_LISTEN_SOCKET, fd, OPTION_CONNECTION_LIMIT, 32u,
+                       OPTION_CONNECTION_TIMEOUT, 10u, OPTION_END);
+  if (daemon) return daemon;
+  ppi_tool_say("libmicrohttpd cannot serve at %s", address);
+  close(fd);
+  return NULL;
+}
+
 // Serves until a signal. The signal is blocked before the server's thread
 // starts, so this thread gets it.
 static int serve(struct metrics *self) {
-  const struct http_page page = {make, self};
   sigset_t endings, before;
   int number = 0;
   sigemptyset(&endings);
@@ -270,14 +235,14 @@ static int serve(struct metrics *self) {
   sigaddset(&endings, SIGTERM);
   sigaddset(&endings, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &endings, &before);
-  struct http *http = http_start(self->options->metrics.listen, &page);
-  if (http) {
-    ppi_tool_say("http://%s/metrics", http_address(http));
+  void *daemon = http_start(self->options->metrics.listen, self);
+  if (daemon) {
+    ppi_tool_say("http://%s/metrics", self->address);
     sigwait(&endings, &number);
-    http_stop(http);
+    mhd.stop_daemon(daemon);
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return http ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
+  return daemon ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
 }
 
 int ppi_tool_metrics(const struct ppi_tool_options *options) {

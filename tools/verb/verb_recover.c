@@ -5,13 +5,11 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/output.h"
 #include "control/control_socket.h"
-#include "file/text.h"
 #include "input/open_ranges.h"
 #include "log/format/log_file.h"
 #include "log/recover/log_recover.h"
@@ -31,26 +29,19 @@ static const char *dump_of(const ppi_salvage *salvage) {
 }
 
 // Texts and paths come from the spool, so they may hold codes for a terminal.
-static void put_text(ppi_page *page, const char *before, const char *text) {
-  ppi_page_text(page, before);
-  ppi_page_visible(page, text);
-}
-
 static void print_spool(const char *path, const ppi_salvage *salvage) {
   const ppi_staging *staging = ppi_salvage_staging(salvage);
   const char *dump = dump_of(salvage);
   bool has_log = staging && staging->log_path[0];
   ppi_page page = {0};
-  put_text(&page, "", path);
-  put_text(&page, "\n  process ", text_of(salvage, "pid"));
-  put_text(&page, " on ", text_of(salvage, "host"));
-  put_text(&page, ": ", text_of(salvage, "command"));
-  if (dump) put_text(&page, "\n  its flight recorder's dump ", dump);
-  if (has_log) put_text(&page, "\n  its log ", staging->log_path);
-  if (!has_log && !dump) ppi_page_text(&page, "\n  it wrote no log");
-  ppi_page_text(&page, "\n  pprof-report recover ");
-  put_text(&page, has_log || dump ? "" : "-o FILE ", path);
-  ppi_page_text(&page, "\n");
+  ppi_tool_put(&page, "%s\n", path);
+  ppi_tool_put(&page, "  process %s on %s: %s\n", text_of(salvage, "pid"),
+               text_of(salvage, "host"), text_of(salvage, "command"));
+  if (dump) ppi_tool_put(&page, "  its flight recorder's dump %s\n", dump);
+  if (has_log) ppi_tool_put(&page, "  its log %s\n", staging->log_path);
+  if (!has_log && !dump) ppi_page_text(&page, "  it wrote no log\n");
+  ppi_tool_put(&page, "  pprof-report recover %s%s\n",
+               has_log || dump ? "" : "-o FILE ", path);
   ppi_page_write(&page, stdout);
 }
 
@@ -64,12 +55,9 @@ static bool is_unused(const char *path) {
 
 static void print_unused(const char *path) {
   ppi_page page = {0};
-  ppi_page_visible(&page, path);
-  ppi_page_text(&page,
-                "\n  its process died while it made it\n"
-                "  pprof-report recover ");
-  ppi_page_visible(&page, path);
-  ppi_page_text(&page, "\n");
+  ppi_tool_put(&page, "%s\n", path);
+  ppi_page_text(&page, "  its process died while it made it\n");
+  ppi_tool_put(&page, "  pprof-report recover %s\n", path);
   ppi_page_write(&page, stdout);
 }
 
@@ -223,10 +211,8 @@ int ppi_tool_recover(const struct ppi_tool_options *options) {
     return ppi_tool_fail(PPI_EXIT_USAGE, "'--output' is for one log, not %d",
                          options->num_inputs);
   int code = ppi_tool_output_check_log(options, options->output);
-  for (int i = 0; i < options->num_inputs && code != PPI_EXIT_USAGE; i++) {
-    int answer = recover_one(options->inputs[i], options);
-    if (answer > code) code = answer;
-  }
+  for (int i = 0; i < options->num_inputs && code != PPI_EXIT_USAGE; i++)
+    code = ppi_tool_worse(code, recover_one(options->inputs[i], options));
   if (!options->keep) ppi_control_sweep();
   return code;
 }

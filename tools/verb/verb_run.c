@@ -4,10 +4,7 @@
 // record, then prints the tables of all their logs.
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +19,6 @@
 #include "log/read/log_reader.h"
 #include "log/recover/log_recover.h"
 #include "names/glob.h"
-#include "pprof/event.h"
 #include "recover/forensics.h"
 #include "schema/schema.h"
 #include "start/compose.h"
@@ -208,14 +204,6 @@ static int set_waits(const struct run *run) {
   return done ? PPI_EXIT_DONE : PPI_EXIT_USAGE;
 }
 
-// Switches machine counters on unless they are configured. PPROF_LEDGER is for
-// Python's package.
-static bool set_machine(const struct run *run) {
-  return setenv("PPROF_LEDGER", "1", 0) == 0 &&
-         (ppi_config_is_given(&run->settings, "machine") ||
-          ppi_tool_variable_add("PPROF_SET", ";", "machine=on", false));
-}
-
 // Sets variables; those that are set already stay.
 static bool set_environment(const ppi_config_globs *variables) {
   bool done = true;
@@ -245,7 +233,11 @@ static int set_variables(struct run *run) {
   // Each process has a log of its own, also after an exec, which keeps the
   // number.
   ppi_trial_set_output(run->folder, "");
-  bool done = set_kernels(run) && set_machine(run) &&
+  // PPROF_LEDGER is for Python's package.
+  bool done = set_kernels(run) && setenv("PPROF_LEDGER", "1", 0) == 0 &&
+              // Machine counters are on unless they are configured.
+              (ppi_config_is_given(&run->settings, "machine") ||
+               ppi_tool_variable_add("PPROF_SET", ";", "machine=on", false)) &&
               set_environment(&run->settings.run.environment) &&
               (!run->config[0] || setenv("PPROF_CONFIG", run->config, 1) == 0);
   if (done && ppi_tool_set_injection(run->library)) return PPI_EXIT_DONE;
@@ -351,12 +343,6 @@ static void drop_folder(const struct run *run) {
   if (run->folder_is_new) rmdir(run->folder);
 }
 
-// Whether no option asks for other tables.
-static bool has_usual_tables(const struct ppi_table_options *tables) {
-  return !tables->by && !tables->style && !tables->view && !tables->sort &&
-         !tables->tree && !tables->flat;
-}
-
 static int report(struct run *run) {
   struct ppi_tool_options options = *run->options;
   bool any = false;
@@ -365,17 +351,17 @@ static int report(struct run *run) {
     options.inputs = run->logs;
     options.num_inputs = run->num_logs;
     options.to_stderr = options.skip_useless = true;
+    const struct ppi_table_options *asked = &options.tables;
+    bool has_usual_tables = !asked->by && !asked->style && !asked->view &&
+                            !asked->sort && !asked->tree && !asked->flat;
     // Each process of a server has its own role.
     if (run->preset[0] && run->num_logs > 1 &&
-        strcmp(options.format, "table") == 0 &&
-        has_usual_tables(&options.tables))
+        strcmp(options.format, "table") == 0 && has_usual_tables)
       options.tables.by = "rank";
     code = ppi_tool_summary_of(&options, &any);
   }
-  if (any && options.html) {
-    int written = ppi_tool_html_of(&options, options.html);
-    if (written > code) code = written;
-  }
+  if (any && options.html)
+    code = ppi_tool_worse(code, ppi_tool_html_of(&options, options.html));
   if (!any) say_nothing_recorded(run);
   ppi_tool_hooks_say(run->folder, any);
   if (!run->still_runs) ppi_tool_python_drop(run->folder);

@@ -2,13 +2,9 @@
 //
 // Runs `search-batch`: finds the largest batch that a command survives, and its
 // throughput. Python's pprof._search_batch tries and judges; it is built in.
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/rows.h"

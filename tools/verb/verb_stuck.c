@@ -4,20 +4,15 @@
 // usual durations, and in words the range that stopped first.
 #include <inttypes.h>
 #include <limits.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/base.h"
-#include "base/mem.h"
 #include "base/rank.h"
 #include "base/sort.h"
 #include "cli/parse.h"
 #include "cli/rows.h"
-#include "cli/say.h"
 #include "file/json_put.h"
 #include "input/spool_operand.h"
 #include "pprof/log.h"
-#include "recover/forensics.h"
 #include "recover/forensics_log.h"
 #include "recover/forensics_names.h"
 #include "verb/stuck_waits.h"
@@ -379,11 +374,8 @@ static void read_usual(struct look *look, const char *spool,
   char path[PATH_MAX];
   struct stat file;
   if (given) {
-    int code = usual_read(usual, given);
-    list->code = PPI_MAX(list->code, code);
-    return;
-  }
-  if (!ppi_forensics_log(spool, path, sizeof path)) {
+    list->code = ppi_tool_worse(list->code, usual_read(usual, given));
+  } else if (!ppi_forensics_log(spool, path, sizeof path)) {
     ppi_page_text(notes,
                   "What is usual is not known: the process writes no log; "
                   "--usual names another one\n");
@@ -393,8 +385,7 @@ static void read_usual(struct look *look, const char *spool,
                  "large; --usual reads it\n",
                  path);
   } else {
-    int code = usual_read(usual, path);
-    list->code = PPI_MAX(list->code, code);
+    list->code = ppi_tool_worse(list->code, usual_read(usual, path));
   }
 }
 

@@ -3,22 +3,18 @@
 // Runs `summary`: prints the tables of one log, or of several added up.
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 #include "cli/look.h"
 #include "cli/output.h"
 #include "cli/rows.h"
-#include "cli/say.h"
 #include "import/fields.h"
 #include "print/report_print.h"
-#include "report/figures/serving.h"
 #include "verb/costs.h"
 #include "verb/reports.h"
 #include "verb/thresholds.h"
 #include "verb/verbs.h"
 #include "view/grid.h"
 #include "view/tree_rows.h"
-#include "view/view.h"
 
 // ---- limits of served requests ----
 
@@ -274,8 +270,7 @@ static int summarize(const struct ppi_tool_options *options, bool *out_any) {
   pprof_report *report = read_all(options, &code);
   *out_any = report != NULL;
   if (!report) return code;
-  int verdict = ppi_tool_report_judge(report, options->strict);
-  if (verdict > code) code = verdict;
+  code = ppi_tool_worse(code, ppi_tool_report_judge(report, options->strict));
   code = write_report(options, report, code);
   pprof_report_destroy(report);
   return code;

@@ -5,15 +5,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "live/top_print.h"
 #include "log/write/log_io.h"
-#include "recover/forensics.h"
 #include "schema/schema.h"
 #include "spool/spool_folders.h"
 #include "verb/stuck_waits.h"

@@ -2,13 +2,10 @@
 //
 // Runs `trace`: writes the runs of one or several logs as a Chrome trace.
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "chrome/chrome.h"
 #include "cli/output.h"
 #include "clocks/clocks.h"
@@ -16,13 +13,6 @@
 #include "input/segments.h"
 #include "log/read/log_section.h"
 #include "verb/verbs.h"
-
-static pprof_status open_writer(const char *path, bool to_stdout,
-                                pprof_sink **out, pprof_error *error) {
-  return to_stdout
-             ? ppi_chrome_writer_create_fd(STDOUT_FILENO, false, out, error)
-             : pprof_chrome_writer_create(path, out, error);
-}
 
 // The runs of all inputs, in order, with their begins in real time.
 struct axis {
@@ -85,12 +75,6 @@ struct alignment {
   char **labels;
   size_t num_labels;
 };
-
-static void clear_alignment(struct alignment *by) {
-  for (size_t i = 0; i < by->num_labels; i++) free(by->labels[i]);
-  ppi_free(by->labels);
-  ppi_clocks_destroy(by->clocks);
-}
 
 // Reads all logs into new clocks; skipping events is fast.
 static ppi_clocks *read_clocks(const struct ppi_tool_log *logs, int num,
@@ -238,24 +222,21 @@ static int read_runs(const struct ppi_tool_log *logs, int num,
                        "an input has changed while it was read");
 }
 
-static int write_runs(const struct ppi_tool_log *logs, int num,
-                      pprof_sink *sink, const char *path) {
-  struct ppi_tool_runs met = {.items = NULL};
-  int code = read_runs(logs, num, &met, sink, path);
-  ppi_tool_runs_clear(&met);
-  return code;
-}
-
 static int write_trace(const struct ppi_tool_log *logs, int num,
                        const struct axis *axis, const struct alignment *by,
                        const char *path) {
-  bool to_stdout = strcmp(path, "-") == 0;
   pprof_sink *sink;
   pprof_error error = {""};
-  if (open_writer(path, to_stdout, &sink, &error) != PPROF_STATUS_OK)
+  pprof_status status =
+      strcmp(path, "-") == 0
+          ? ppi_chrome_writer_create_fd(STDOUT_FILENO, false, &sink, &error)
+          : pprof_chrome_writer_create(path, &sink, &error);
+  if (status != PPROF_STATUS_OK)
     return ppi_tool_fail(PPI_EXIT_USAGE, "%s", error.text);
   plan_runs(axis, by, sink);
-  int code = write_runs(logs, num, sink, path);
+  struct ppi_tool_runs met = {.items = NULL};
+  int code = read_runs(logs, num, &met, sink, path);
+  ppi_tool_runs_clear(&met);
   sink->destroy(sink);
   return code;
 }
@@ -276,7 +257,9 @@ static int trace_all(const struct ppi_tool_options *options,
   struct alignment by = {.clocks = NULL};
   align(logs, options->num_inputs, axis, &by);
   int written = write_trace(logs, options->num_inputs, axis, &by, path);
-  clear_alignment(&by);
+  for (size_t i = 0; i < by.num_labels; i++) free(by.labels[i]);
+  ppi_free(by.labels);
+  ppi_clocks_destroy(by.clocks);
   return written > code ? written : code;
 }
 

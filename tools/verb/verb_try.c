@@ -4,11 +4,9 @@
 // stage by stage.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/output.h"
 #include "compare/compare_provenance.h"
 #include "compare/compare_ratio.h"

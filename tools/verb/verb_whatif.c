@@ -5,9 +5,7 @@
 // half.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "cli/suggest.h"
@@ -221,7 +219,7 @@ int ppi_tool_whatif(const struct ppi_tool_options *options) {
   pprof_report *report = ppi_tool_reports_read(options, &details, NULL, &code);
   if (!report) return code;
   all.limit = &ppi_report_figures(report)->limit;
-  int answered = answer(&all);
+  code = ppi_tool_worse(code, answer(&all));
   pprof_report_destroy(report);
-  return answered > code ? answered : code;
+  return code;
 }
