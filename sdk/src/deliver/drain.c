@@ -3,11 +3,8 @@
 // Turns records and slots into events. Ticks become ns here, once.
 #include "deliver/drain.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "event/call.h"
-#include "names/glob.h"
 #include "spool/cpu_record.h"
 
 pprof_status ppi_drain_init(ppi_drain *drain, const ppi_spool *spool,
@@ -63,9 +60,7 @@ static pprof_status define_lanes(ppi_drain *drain) {
   uint32_t num_lanes = ppi_spool_num_lanes(drain->spool);
   for (uint32_t i = 0; i < num_lanes && status == PPROF_STATUS_OK; i++) {
     const ppi_lane *lane = ppi_spool_lane(drain->spool, i);
-    uint32_t state =
-        lane ? __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) : PPI_LANE_FREE;
-    if (state == PPI_LANE_LIVE || state == PPI_LANE_LEFT)
+    if (ppi_lane_is_used(lane))
       status = define_lane(drain, lane, &drain->named[i]);
   }
   if (status == PPROF_STATUS_OK) drain->num_namings = num;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "event/tally.h"
-#include "names/names.h"
 #include "names/names_old.h"
 #include "spool/lane.h"
 

@@ -3,25 +3,15 @@
 // Collects provenance, once at a session's start.
 #include "deliver/run_info.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/descriptor.h"
 
 static bool add_number(ppi_texts *texts, const char *key, uint64_t number) {
   char text[32];
   snprintf(text, sizeof text, "%llu", (unsigned long long)number);
   return ppi_texts_add(texts, key, text);
-}
-
-static bool add_uuid(ppi_texts *texts, const uint8_t uuid[16]) {
-  char text[33];
-  for (int i = 0; i < 16; i++) snprintf(text + 2 * i, 3, "%02x", uuid[i]);
-  return ppi_texts_add(texts, "uuid", text);
 }
 
 static bool add_rank(ppi_texts *texts) {
@@ -101,15 +91,12 @@ static bool add_machine(ppi_texts *texts) {
   return ok && add_cpu(texts) && add_container(texts);
 }
 
-static bool add_memory(ppi_texts *texts, const ppi_spool *spool) {
-  char text[160];
-  ppi_spool_memory(spool, text, sizeof text);
-  return ppi_texts_add(texts, "memory", text);
-}
-
 bool ppi_run_info_collect(ppi_texts *texts, const ppi_spool *spool) {
   const ppi_spool_header *header = spool->header;
-  bool ok = add_uuid(texts, header->uuid);
+  char text[160];
+  for (int i = 0; i < 16; i++)
+    snprintf(text + 2 * i, 3, "%02x", header->uuid[i]);
+  bool ok = ppi_texts_add(texts, "uuid", text);
   ok &= ppi_texts_add(texts, "version", pprof_version());
   ok &= add_number(texts, "pid", header->pid);
   ok &= add_rank(texts);
@@ -119,7 +106,8 @@ bool ppi_run_info_collect(ppi_texts *texts, const ppi_spool *spool) {
   ok &= add_number(texts, "ticks_per_second", header->ticks_per_second);
   ok &= add_machine(texts);
   ok &= add_command(texts);
-  ok &= add_memory(texts, spool);
+  ppi_spool_memory(spool, text, sizeof text);
+  ok &= ppi_texts_add(texts, "memory", text);
   if (spool->path[0]) ok &= ppi_texts_add(texts, "spool", spool->path);
   return ok;
 }

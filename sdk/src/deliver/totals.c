@@ -3,8 +3,6 @@
 // Adds up totals from a tally and the spool's counters.
 #include "deliver/totals.h"
 
-#include <string.h>
-
 void ppi_totals_count_lane(const ppi_lane *lane, uint64_t out[PPI_NUM_TOTALS]) {
   out[PPI_TOTAL_LOST] +=
       ppi_counted(&lane->lost) + ppi_counted(&lane->interrupted);

@@ -5,10 +5,7 @@
 #include "device/device.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/descriptor.h"
 #include "base/mem.h"
 #include "base/uncancelled.h"
 #include "mark/recorder.h"

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define RENEW_NS 1000000000u
 // The time between attempts: until the drift is known, and later. An attempt
@@ -40,11 +39,6 @@ static ppi_scale run_scale(void) {
   return ppi_scale_make(header->start_ticks, header->ticks_per_second);
 }
 
-static uint64_t run_now_ns(void) {
-  ppi_scale scale = run_scale();
-  return ppi_scale_ns(&scale, ppi_clock_ticks());
-}
-
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
   while (b) {
     uint64_t rest = a % b;
@@ -71,12 +65,6 @@ static uint64_t resolution_ns(const ppi_device_session *session) {
   if (!ppi_device_is_absolute(session)) return RELATIVE_RESOLUTION_NS;
   return session->clocks->step_ns < MAX_STEP_NS ? session->clocks->step_ns
                                                 : UNKNOWN_RESOLUTION_NS;
-}
-
-static uint64_t float_step_ns(const ppi_device_session *session,
-                              int64_t elapsed_ns) {
-  if (ppi_device_is_absolute(session)) return 0;
-  return (uint64_t)(fabs((double)elapsed_ns) / (1 << 23)) + 1;
 }
 
 void ppi_event_destroy(const ppi_device_session *session, uint32_t pool,
@@ -111,8 +99,10 @@ static uint64_t bound_ns(const ppi_device_session *session,
   double age = fabs((double)since_ns);
   double drift_error =
       clock->drift_known ? clock->drift_error + age * WANDER : UNKNOWN_DRIFT;
+  uint64_t float_step_ns =
+      ppi_device_is_absolute(session) ? 0 : (uint64_t)(age / (1 << 23)) + 1;
   return anchor->bracket_ns / 2 + (uint64_t)(age * drift_error) +
-         float_step_ns(session, since_ns) + resolution_ns(session) + 1;
+         float_step_ns + resolution_ns(session) + 1;
 }
 
 // The anchor that gives the best device time: mostly the last one, but an older
@@ -325,7 +315,8 @@ static uint64_t pause_ns(const ppi_device_session *session, uint32_t pool) {
 
 void ppi_device_clock_renew(ppi_device_session *session, bool in_use) {
   if (!PPI_BACKEND_HAS(session->device->backend, anchor)) return;
-  uint64_t now = PPI_MAX(run_now_ns(), 1u);
+  ppi_scale scale = run_scale();
+  uint64_t now = PPI_MAX(ppi_scale_ns(&scale, ppi_clock_ticks()), 1u);
   if (in_use) session->clocks->last_used_ns = now;
   if (!session->clocks->last_used_ns ||
       now - session->clocks->last_used_ns > 2 * (uint64_t)RENEW_NS)

@@ -3,7 +3,6 @@
 // Implements device ranges on the marking threads: a slot, a host side, two
 // events put into the stream. Never waits; creates only the first events of a
 // pool.
-#include <string.h>
 
 #include "base/uncancelled.h"
 #include "device/device_stream.h"
@@ -11,10 +10,8 @@
 #include "mark/attach.h"
 #include "mark/emit.h"
 #include "mark/frame.h"
-#include "mark/mark.h"
 #include "mark/mark_add.h"
 #include "mark/range_slots.h"
-#include "mark/site_id.h"
 
 // The bytes of a backend's event that are fetched ahead; a guess does no harm.
 #define PPI_EVENT_BYTES 256u
@@ -317,11 +314,6 @@ static void record_end(ppi_thread *thread, ppi_device_session *session,
   }
 }
 
-static void settle_untimed(const ppi_slot_ref *ref, const ppi_pair *pair) {
-  if (!pair->has_begin || (!pair->has_end && !pair->shared_end))
-    add_flag(ref->slot, PPROF_FLAG_NO_DEVICE_TIME);
-}
-
 static ppi_device_session *session_of(const ppi_slot_ref *ref) {
   return __atomic_load_n(&ppi_device_sessions[ref->number], __ATOMIC_ACQUIRE);
 }
@@ -352,7 +344,8 @@ static void close_range(ppi_thread *thread, ppi_lane *lane, uint64_t id,
     ppi_pair *pair = &session->pairs[ref.index];
     __atomic_store_n(&pair->shared_end, end->shared_end, __ATOMIC_RELAXED);
     if (!end->shared_end) record_end(thread, session, &ref, end->stream);
-    settle_untimed(&ref, pair);
+    if (!pair->has_begin || (!pair->has_end && !pair->shared_end))
+      add_flag(ref.slot, PPROF_FLAG_NO_DEVICE_TIME);
   }
   if (PPI_UNLIKELY(id & (PPI_RANGE_EMITTED | PPI_RANGE_LAST)))
     ppi_slot_ended_slow(&ref, id);

@@ -4,8 +4,6 @@
 // limits of their other figures.
 #include "device/device_note.h"
 
-#include <stdio.h>
-
 #include "device/device_impl.h"
 
 static void add_reason(ppi_texts *out, const pprof_device *device,

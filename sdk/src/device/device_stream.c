@@ -5,8 +5,6 @@
 // collector frees idle places.
 #include "device/device_stream.h"
 
-#include <string.h>
-
 // A place is offered when its stream had no range for 1 / IDLE_PER_S seconds,
 // and looked for when three quarters of them are in use.
 #define IDLE_PER_S 10u
@@ -340,18 +338,14 @@ static void remember_name(pprof_device *device, uint64_t stable_id,
   known->name[len] = '\0';
 }
 
-// A stream that is never used has no definition.
-static void rename_row(ppi_device_session *session, uint64_t stable_id) {
-  ppi_stream *stream = find_stream(session, stable_id);
-  if (stream && stream->id) define_row(session, stream, stream->is_shared);
-}
-
 void ppi_stream_set_name(pprof_device *device, ppi_device_session *session,
                          const pprof_stream_info *info, const char *name) {
   ppi_device_lock();
   ppi_device_remember_pool(device, info->pool);
   remember_name(device, info->stable_id, name);
-  if (session) rename_row(session, info->stable_id);
+  ppi_stream *stream = session ? find_stream(session, info->stable_id) : NULL;
+  // A stream that is never used has no definition.
+  if (stream && stream->id) define_row(session, stream, stream->is_shared);
   ppi_device_unlock();
   if (session) want_pool(session, info->pool);
 }

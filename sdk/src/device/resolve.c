@@ -3,8 +3,6 @@
 // Polls events, and passes resolved ranges to the drain.
 #include "device/resolve.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "device/device_stream.h"
 #include "device/event_pool.h"
@@ -223,8 +221,9 @@ static size_t list_ended(ppi_device_session *session, ppi_slot_order *list,
 }
 
 // Most come in order; threads that share a stream may be a little late.
-static void queue_range(ppi_device_session *session, uint32_t place,
+static void queue_range(ppi_device_session *session,
                         const ppi_slot_order *range) {
+  uint32_t place = session->pairs[range->index].end_at;
   ppi_waiting_queue *queue = &session->waiting->queues[place];
   uint32_t *link = &queue->first;
   if (!queue->first)
@@ -237,12 +236,6 @@ static void queue_range(ppi_device_session *session, uint32_t place,
   if (!*link) queue->last = range->index + 1;
   *link = range->index + 1;
   session->waiting->num_waiting++;
-}
-
-static void queue_ended(ppi_device_session *session, const ppi_slot_order *list,
-                        size_t num) {
-  for (size_t i = 0; i < num; i++)
-    queue_range(session, session->pairs[list[i].index].end_at, &list[i]);
 }
 
 static uint32_t unlink_range(ppi_device_session *session,
@@ -383,7 +376,7 @@ size_t ppi_resolve_poll(ppi_device_session *session, ppi_drain *drain,
   check_pools(session);
   ppi_pools_fill(session);
   size_t num = list_ended(session, list, &has_open);
-  queue_ended(session, list, num);
+  for (size_t i = 0; i < num; i++) queue_range(session, &list[i]);
   ppi_streams_look(session);
   bool in_use =
       session->waiting->num_waiting || has_open || session->graphs->num_ranges;

@@ -5,7 +5,6 @@
 #include "mark/attach.h"
 
 #include <pthread.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/masked.h"

@@ -7,12 +7,10 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "../nvtx/abi.h"
-#include "base/descriptor.h"
 #include "mark/site_id.h"
 
 // The tool's function for a call; NULL: none.

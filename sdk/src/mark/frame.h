@@ -5,8 +5,6 @@
 // and leave.
 #pragma once
 
-#include <string.h>
-
 #include "mark/site_id.h"
 #include "mark/thread.h"
 

@@ -6,14 +6,11 @@
 #define PPROF_NO_INLINE
 #include "mark/mark.h"
 
-#include <string.h>
-
 #include "base/masked.h"
 #include "mark/attach.h"
 #include "mark/emit.h"
 #include "mark/frame.h"
 #include "mark/mark_name.h"
-#include "mark/site_id.h"
 #include "rules/capture.h"
 
 static inline ppi_spool *spool_in_force(void) {

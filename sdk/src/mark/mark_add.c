@@ -4,8 +4,6 @@
 #define PPROF_NO_INLINE
 #include "mark/mark_add.h"
 
-#include <string.h>
-
 #include "mark/attach.h"
 #include "mark/frame.h"
 

@@ -7,7 +7,6 @@
 
 #include "mark/site_id.h"
 #include "names/name_hash.h"
-#include "names/names_fold.h"
 #include "names/names_old.h"
 
 static uint32_t new_site(const char *name, uint64_t style, bool folds) {

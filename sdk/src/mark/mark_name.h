@@ -4,8 +4,6 @@
 // between enter and leave.
 #pragma once
 
-#include <string.h>
-
 #include "mark/thread.h"
 
 // How the site of a name is looked up: `shorten` (NULL: none) answers how many

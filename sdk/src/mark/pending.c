@@ -5,14 +5,11 @@
 #define PPROF_NO_INLINE
 #include "mark/pending.h"
 
-#include <string.h>
-
 #include "mark/attach.h"
 #include "mark/emit.h"
 #include "mark/frame.h"
 #include "mark/mark_add.h"
 #include "mark/range_slots.h"
-#include "mark/site_id.h"
 
 bool ppi_range_find(uint64_t id, ppi_slot_ref *out) {
   const ppi_recorder *recorder = &ppi_recorder_in_force;

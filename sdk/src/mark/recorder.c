@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-
 uint32_t pprof_epoch_;
 // The library's own epoch. A program without -fPIC has a copy of pprof_epoch_;
 // libraries loaded with RTLD_DEEPBIND read this one.

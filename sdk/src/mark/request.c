@@ -6,9 +6,7 @@
 #define PPROF_NO_INLINE
 #include "mark/attach.h"
 #include "mark/frame.h"
-#include "mark/mark.h"
 #include "mark/pending.h"
-#include "mark/site_id.h"
 
 static pprof_site token_site = {
     "token", PPROF_CATEGORY_USER_DEFINED, 0, 0, {0, 0}};

@@ -3,8 +3,6 @@
 // Decides each site once in each epoch, on the first thread that needs it.
 #include "mark/site_id.h"
 
-#include <string.h>
-
 #include "mark/thread.h"
 
 uint32_t ppi_site_decide(uint32_t number, uint32_t epoch) {

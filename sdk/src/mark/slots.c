@@ -4,8 +4,6 @@
 // the collector take and give; all of it is lock-free.
 #include "mark/slots.h"
 
-#include <string.h>
-
 #include "spool/chunks.h"
 
 // The chunk may have served before: ends of earlier ranges still read its

@@ -4,8 +4,6 @@
 // and balance while there is no lane.
 #include "mark/thread_lane.h"
 
-#include <stdio.h>
-
 #include "base/masked.h"
 #include "mark/frame.h"
 #include "mark/older.h"

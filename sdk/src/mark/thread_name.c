@@ -4,7 +4,6 @@
 #include "mark/thread_name.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #include "mark/thread_impl.h"
 

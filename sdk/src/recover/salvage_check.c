@@ -134,9 +134,8 @@ static void check_lanes(ppi_spool *spool, uint8_t *claimed) {
   for (uint32_t i = 0; i < header->num_lane_slots; i++) {
     bool good = claim_lane(spool, claimed, header->lanes[i]);
     ppi_lane *lane = good ? ppi_spool_lane(spool, i) : NULL;
-    good =
-        lane && (lane->state == PPI_LANE_LIVE || lane->state == PPI_LANE_LEFT);
-    good = good && lane->id == i + 1 && lane->first_number <= UINT64_MAX >> 16;
+    good = ppi_lane_is_used(lane) && lane->id == i + 1 &&
+           lane->first_number <= UINT64_MAX >> 16;
     if (!good || !check_lane(spool, claimed, lane)) header->lanes[i] = 0;
   }
 }

@@ -3,11 +3,8 @@
 // Keeps a session's own copy of the choice, from its creation to its end.
 #include "session/choice_session.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "session/capture/capture_session.h"
-#include "spool/cpu_use.h"
 
 struct ppi_choice_state {
   ppi_choice *choice;

@@ -3,7 +3,6 @@
 // Keeps, applies and changes a session's choice.
 #pragma once
 
-#include "names/choice.h"
 #include "names/names.h"
 #include "pprof/session.h"
 #include "session/state/session_state.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements the owner's side of a session: create, start, flush, stop.
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,7 +21,6 @@
 #include "session/collect/collector.h"
 #include "session/session.h"
 #include "session/state/current.h"
-#include "session/state/session_state.h"
 #include "spool/chunks.h"
 #include "waits/waits.h"
 #include "window/window_queue.h"

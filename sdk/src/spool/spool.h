@@ -482,6 +482,12 @@ static inline ppi_lane *ppi_spool_lane(const ppi_spool *spool, uint32_t place) {
       __atomic_load_n(&spool->header->lanes[place], __ATOMIC_ACQUIRE);
   return lane ? (ppi_lane *)(void *)(spool->base + lane * PPI_LANE_SIZE) : NULL;
 }
+// Has records; false without a lane.
+static inline bool ppi_lane_is_used(const ppi_lane *lane) {
+  if (!lane) return false;
+  uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
+  return state == PPI_LANE_LIVE || state == PPI_LANE_LEFT;
+}
 static inline uint32_t ppi_spool_num_lanes(const ppi_spool *spool) {
   uint32_t num =
       __atomic_load_n(&spool->header->num_lane_slots, __ATOMIC_ACQUIRE);
@@ -508,6 +514,11 @@ static inline uint32_t ppi_lane_first_unit(const uint8_t *base,
 #define PPI_OWN_FRAMES_AT ((int64_t)offsetof(ppi_lane, own_frames))
 static inline ppi_frame *ppi_lane_frames(const ppi_lane *lane) {
   return (ppi_frame *)(void *)((char *)lane + lane->frames_at);
+}
+// Their owner may move them meanwhile.
+static inline const ppi_frame *ppi_lane_frames_now(const ppi_lane *lane) {
+  int64_t at = __atomic_load_n(&lane->frames_at, __ATOMIC_ACQUIRE);
+  return (const ppi_frame *)(const void *)((const char *)lane + at);
 }
 static inline ppi_work *ppi_lane_work(ppi_lane *lane) {
   if (lane->frames_at == PPI_OWN_FRAMES_AT) return lane->own_work;

@@ -4,11 +4,7 @@
 // sites, watched markers. On the requesting thread.
 #include "session/capture/capture_session.h"
 
-#include <string.h>
-
-#include "base/base.h"
 #include "base/masked.h"
-#include "base/uncancelled.h"
 #include "session/capture/windows.h"
 
 // A rule that was there already goes on where it is.

@@ -4,8 +4,6 @@
 // behind: the next look then decides again.
 #include "session/capture/windows.h"
 
-#include <string.h>
-
 #include "base/masked.h"
 #include "session/capture/step_range.h"
 
@@ -53,18 +51,14 @@ static ppi_step_phase wanted_by(ppi_window_state *windows, size_t i,
   return (ppi_step_phase){PPI_PHASE_CLOSED, 0};
 }
 
-static bool is_demand_over(const ppi_demanded *demand, uint64_t step,
-                           int64_t now_ns) {
-  return demand->steps ? step >= demand->end_step : now_ns >= demand->end_ns;
-}
-
 // A demand comes before all rules: its window is whole.
 static ppi_step_phase wanted(ppi_window_state *windows, uint64_t step,
                              int64_t now_ns) {
   ppi_step_phase best = {PPI_PHASE_CLOSED, 0};
   ppi_demanded *demand = &windows->demand;
   windows->next_ns = INT64_MAX;
-  if (demand->state == PPI_DEMAND_OPEN && is_demand_over(demand, step, now_ns))
+  if (demand->state == PPI_DEMAND_OPEN &&
+      (demand->steps ? step >= demand->end_step : now_ns >= demand->end_ns))
     demand->state = PPI_DEMAND_NONE;
   if (demand->state == PPI_DEMAND_OPEN) {
     ppi_phase_prefer(&best, (ppi_step_phase){PPI_PHASE_RECORD, demand->number},

@@ -25,12 +25,6 @@ static bool is_settled(const ppi_thread *owner, const ppi_lane *lane,
          ppi_lane_word(lane) != first_word;
 }
 
-// The owner may move them meanwhile.
-static const ppi_frame *frames_of(const ppi_lane *lane) {
-  int64_t at = __atomic_load_n(&lane->frames_at, __ATOMIC_ACQUIRE);
-  return (const ppi_frame *)(const void *)((const char *)lane + at);
-}
-
 // The owner may write while we copy; the unchanged commit word shows that it
 // did not. The race is by design, so the thread sanitizer is kept off.
 __attribute__((no_sanitize("thread"))) static bool copy_stack(
@@ -43,7 +37,7 @@ __attribute__((no_sanitize("thread"))) static bool copy_stack(
     out->epoch = __atomic_load_n(&lane->stack_epoch, __ATOMIC_ACQUIRE);
     uint64_t room = __atomic_load_n(&lane->num_frames, __ATOMIC_ACQUIRE);
     out->num_frames = (uint32_t)PPI_MIN(PPI_DEPTH(out->word), room);
-    const ppi_frame *frames = frames_of(lane);
+    const ppi_frame *frames = ppi_lane_frames_now(lane);
     for (uint32_t f = 0; f < out->num_frames; f++) out->frames[f] = frames[f];
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (settled && ppi_lane_word(lane) == out->word) return true;

@@ -4,8 +4,6 @@
 // records, cross-thread ranges, devices, then kept records are freed.
 #include "session/collect/collector.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,7 +20,6 @@
 #include "session/collect/kept.h"
 #include "session/collect/names_turn.h"
 #include "session/collect/window_session.h"
-#include "session/state/cursor.h"
 #include "session/state/edges.h"
 #include "spool/chunks.h"
 #include "waits/waits.h"
@@ -347,21 +344,6 @@ static void deliver_rest(pprof_session *session) {
   ppi_cross_thread_drain(session, UINT64_MAX);
 }
 
-// Delivers batches buffered for sinks without room; devices have had their
-// time.
-static void wait_for_sinks(pprof_session *session) {
-  patience left = begin_patience(session);
-  while (!ppi_session_have_room(session) && wait_a_little(&left)) {
-  }
-}
-
-// Events are destroyed on the thread that made them.
-static void release_devices(const pprof_session *session) {
-  if (session->stuck) return;
-  for (const pprof_device *d = ppi_device_list(); d; d = d->next)
-    if (d->session) ppi_resolve_release(d->session);
-}
-
 // Notes memory below the requested limit.
 static void note_memory(pprof_session *session) {
   const ppi_spool *spool = spool_now();
@@ -480,9 +462,15 @@ static void *collector_main(void *argument) {
     wait_for_work(session, delivered ? answered : asked, due_ns);
   }
   deliver_rest(session);
-  wait_for_sinks(session);
+  // Batches buffered for sinks without room; devices have had their time.
+  patience left = begin_patience(session);
+  while (!ppi_session_have_room(session) && wait_a_little(&left)) {
+  }
   finish(session);
-  release_devices(session);
+  // Events are destroyed on the thread that made them.
+  for (const pprof_device *d = ppi_device_list(); d && !session->stuck;
+       d = d->next)
+    if (d->session) ppi_resolve_release(d->session);
   return NULL;
 }
 

@@ -8,12 +8,6 @@
 #include "mark/range_slots.h"
 #include "session/state/edges.h"
 
-static uint64_t last_edge(const pprof_session *session) {
-  return session->collect.cut_before == UINT64_MAX
-             ? session->stop_ticks
-             : session->collect.cut_before;
-}
-
 // CrossThread ranges: those begun before the last edge end there. Answers the
 // slot's state afterwards.
 static uint64_t cut_range(pprof_session *session, ppi_table *table, uint32_t i,
@@ -30,7 +24,8 @@ static uint64_t cut_range(pprof_session *session, ppi_table *table, uint32_t i,
     ppi_slot_take_cut(slot);
     return state;
   }
-  slot->end = PPI_MAX(start, last_edge(session));
+  uint64_t cut = session->collect.cut_before;
+  slot->end = PPI_MAX(start, cut == UINT64_MAX ? session->stop_ticks : cut);
   slot->flags |= PPROF_FLAG_CLIPPED;
   if (ppi_recorder_in_force.emits) ppi_emit_end(0, i);
   state = PPI_STATE(0, PPI_STATE_GEN(state), PPI_SLOT_ENDED);

@@ -3,14 +3,11 @@
 // Frees the memory of records, ranges and lanes that sinks have kept.
 #include "session/collect/kept.h"
 
-#include <string.h>
-
 #include "deliver/totals.h"
 #include "device/graph.h"
 #include "kernels/launch.h"
 #include "mark/thread_lane.h"
 #include "session/collect/cross_thread.h"
-#include "session/state/cursor.h"
 #include "session/state/edges.h"
 #include "spool/chunks.h"
 
@@ -150,12 +147,6 @@ static void list_named(const ppi_spool *spool, lane_set *out) {
   }
 }
 
-static bool is_all_kept(const ppi_lane *lane, const ppi_cursor *cursor) {
-  uint64_t word = ppi_lane_word(lane);
-  return PPI_DEPTH(word) == 0 && PPI_HEAD(word) == lane->kept &&
-         cursor->next == lane->kept;
-}
-
 // Retires the lanes of threads that have left.
 static void retire_lanes(pprof_session *session) {
   ppi_spool *spool = &ppi_recorder_in_force.spool;
@@ -167,7 +158,9 @@ static void retire_lanes(pprof_session *session) {
     if (!lane ||
         __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) != PPI_LANE_LEFT)
       continue;
-    if (!is_all_kept(lane, &session->collect.cursors[i])) {
+    uint64_t word = ppi_lane_word(lane);
+    if (PPI_DEPTH(word) || PPI_HEAD(word) != lane->kept ||
+        session->collect.cursors[i].next != lane->kept) {
       session->collect.num_left++;
       continue;
     }

@@ -15,8 +15,6 @@
 #include "mark/emit.h"
 #include "mark/mark_name.h"
 #include "mark/site_id.h"
-#include "names/names_old.h"
-#include "session/state/cursor.h"
 
 // The number of looks at a thread inside a marker in one cycle.
 #define LOOKS 100
@@ -53,11 +51,6 @@ static void begin_look(ppi_names_turn_state *turn, ppi_names_phase phase) {
   ppi_thread_barrier();
 }
 
-static void drop_cached(void) {
-  for (ppi_thread *thread = ppi_thread_list(); thread; thread = thread->next)
-    ppi_name_cache_drop(&thread->names, names_now());
-}
-
 static void hold(uint32_t site) {
   ppi_names_hold(names_now(), site & PPI_SITE_NUMBER);
 }
@@ -69,9 +62,7 @@ static void hold(uint32_t site) {
 __attribute__((no_sanitize("thread"))) static void hold_frames(
     const ppi_lane *lane) {
   uint32_t num = ppi_lane_num_open(lane, ppi_lane_word(lane));
-  int64_t at = __atomic_load_n(&lane->frames_at, __ATOMIC_ACQUIRE);
-  const ppi_frame *frames =
-      (const ppi_frame *)(const void *)((const char *)lane + at);
+  const ppi_frame *frames = ppi_lane_frames_now(lane);
   for (uint32_t i = 0; i < num; i++) hold(frames[i].site);
 }
 
@@ -136,24 +127,16 @@ static const ppi_staging *ring_blocks(void) {
   return ring ? ppi_ring_blocks(ring) : NULL;
 }
 
-static uint64_t ring_head(void) {
-  const ppi_staging *ring = ring_blocks();
-  return ring ? __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) : 0;
-}
-
-static uint64_t ring_tail(void) {
-  const ppi_staging *ring = ring_blocks();
-  return ring ? __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) : 0;
-}
-
 bool ppi_names_turn(ppi_collect *collect) {
   ppi_names_turn_state *turn = &collect->names_turn;
+  const ppi_staging *ring = ring_blocks();
   ppi_names_new_round(names_now());
   if (turn->phase == PPI_NAMES_REST && ppi_names_are_crowded(names_now()) &&
       ppi_names_retire(names_now()))
     begin_look(turn, PPI_NAMES_LEAVE);
   if (turn->phase == PPI_NAMES_LEAVE && all_were_outside(turn->seen)) {
-    drop_cached();
+    for (ppi_thread *at = ppi_thread_list(); at; at = at->next)
+      ppi_name_cache_drop(&at->names, names_now());
     begin_look(turn, PPI_NAMES_DROPPED);
   }
   if (turn->phase == PPI_NAMES_DROPPED && all_were_outside(turn->seen)) {
@@ -164,9 +147,11 @@ bool ppi_names_turn(ppi_collect *collect) {
   }
   if (turn->phase == PPI_NAMES_KEEP && are_kept(collect)) {
     turn->phase = PPI_NAMES_RING;
-    turn->ring_head = ring_head();
+    if (ring) turn->ring_head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
   }
-  if (turn->phase == PPI_NAMES_RING && ring_tail() >= turn->ring_head &&
+  if (turn->phase == PPI_NAMES_RING &&
+      (!ring ||
+       __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) >= turn->ring_head) &&
       ppi_names_give(names_now(), ppi_emit_forget))
     turn->phase = PPI_NAMES_REST;
   return false;

@@ -3,8 +3,6 @@
 // Adds up lanes' counters at a moment.
 #include "session/collect/spool_counts.h"
 
-#include <string.h>
-
 #include "deliver/totals.h"
 #include "mark/thread.h"
 
@@ -15,10 +13,7 @@ void ppi_spool_counts(const ppi_spool *spool, uint64_t out[PPI_NUM_TOTALS]) {
   uint32_t num = ppi_spool_num_lanes(spool);
   for (uint32_t i = 0; i < num; i++) {
     const ppi_lane *lane = ppi_spool_lane(spool, i);
-    uint32_t state =
-        lane ? __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) : PPI_LANE_FREE;
-    if (state == PPI_LANE_LIVE || state == PPI_LANE_LEFT)
-      ppi_totals_count_lane(lane, out);
+    if (ppi_lane_is_used(lane)) ppi_totals_count_lane(lane, out);
   }
   out[PPI_TOTAL_EXCLUDED] = 0;
   out[PPI_TOTAL_LOST] += ppi_counted(&header->lost);
@@ -62,9 +57,7 @@ void ppi_spool_note_dropped(const uint64_t *ends, size_t num) {
   uint32_t lanes = ppi_spool_num_lanes(spool);
   for (uint32_t i = 0; i < lanes; i++) {
     ppi_lane *lane = ppi_spool_lane(spool, i);
-    uint32_t state =
-        lane ? __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE) : PPI_LANE_FREE;
-    if (state == PPI_LANE_LIVE || state == PPI_LANE_LEFT)
+    if (ppi_lane_is_used(lane))
       raise_dropped(&lane->dropped, lane->id, ends, num);
   }
   for (uint32_t i = 0; i < header->num_tables; i++) {

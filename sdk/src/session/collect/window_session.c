@@ -7,7 +7,6 @@
 #include "deliver/totals.h"
 #include "device/device_note.h"
 #include "session/collect/window_session.h"
-#include "session/state/cursor.h"
 #include "session/state/session_state.h"
 
 // Counts by markers themselves; the tally has those of lanes that threads have

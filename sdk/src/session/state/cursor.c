@@ -7,9 +7,7 @@
 
 ppi_lane *ppi_cursor_lane(ppi_cursor *cursors, uint32_t i) {
   ppi_lane *lane = ppi_spool_lane(&ppi_recorder_in_force.spool, i);
-  if (!lane) return NULL;
-  uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
-  if (state != PPI_LANE_LIVE && state != PPI_LANE_LEFT) return NULL;
+  if (!ppi_lane_is_used(lane)) return NULL;
   ppi_cursor *cursor = &cursors[i];
   if (cursor->serial != lane->serial)
     *cursor = (ppi_cursor){.serial = lane->serial,

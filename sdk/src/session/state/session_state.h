@@ -3,7 +3,6 @@
 // A session: the parts that its folders work on, each with a header of its own.
 #pragma once
 
-#include "deliver/drain.h"
 #include "deliver/run_info.h"
 #include "event/tee.h"
 #include "session/state/capture_state.h"
