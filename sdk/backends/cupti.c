@@ -8,20 +8,14 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "backend_util.h"
-#include "base/base.h"
-#include "base/clock.h"
 #include "base/mem.h"
-#include "cupti_abi.h"
 #include "cupti_driver.h"
 #include "cupti_functions.h"
 #include "kernels/api_call.h"
 #include "kernels/captured.h"
-#include "kernels/launch.h"
 
 // ---- records ----
 

@@ -4,8 +4,6 @@
 // exists: a call of an earlier session may still be under way.
 #include "cupti_functions.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "kernels/api_call.h"
 

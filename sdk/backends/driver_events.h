@@ -8,7 +8,6 @@
 #include <pthread.h>
 
 #include "backend_util.h"
-#include "base/base.h"
 #include "pprof/device.h"
 
 PPROF_BEGIN_C_

@@ -9,8 +9,6 @@
 // not fail clears it.
 #include "hip.h"
 
-#include "backend_util.h"
-
 static ppi_hip_api hip;
 
 enum { INVALID_HANDLE = 400 };  // hipErrorInvalidHandle

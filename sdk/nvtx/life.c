@@ -5,16 +5,13 @@
 // nested, at the same time, in library constructors, and after our own
 // destructor. They never wait for a thread, and a slot is live as soon as it is
 // written.
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "abi.h"
 #include "chain.h"
 #include "device.h"
 #include "event.h"
-#include "objects.h"
 #include "process.h"
 #include "start/injected.h"
 #include "text.h"

@@ -4,7 +4,6 @@
 // synchronisation are accepted and not recorded.
 #include "chain.h"
 #include "device.h"
-#include "objects.h"
 #include "text.h"
 
 static void name_thread(uint32_t tid, const char *name) {

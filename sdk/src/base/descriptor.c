@@ -3,7 +3,6 @@
 // Makes descriptors that stay open in a program that closes all others.
 #include "base/descriptor.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/perf_event.h>

@@ -8,8 +8,6 @@
 
 #include <sched.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <unistd.h>
 
 #include "base/masked.h"
 #include "base/thread_id.h"

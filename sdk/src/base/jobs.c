@@ -3,8 +3,6 @@
 // Does jobs on several threads. One lock protects both queues.
 #include "base/jobs.h"
 
-#include <pthread.h>
-
 #include "base/mem.h"
 #include "base/start_thread.h"
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 
 #include "base/uncancelled.h"

@@ -5,7 +5,6 @@
 #include "base/memory_limit.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "base/processors.h"
 
 #include <sched.h>
-#include <stdio.h>
 
 #include "base/base.h"
 #include "base/descriptor.h"

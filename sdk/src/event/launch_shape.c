@@ -3,7 +3,6 @@
 // Writes and reads the launch attributes of a kernel.
 #include "event/launch_shape.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

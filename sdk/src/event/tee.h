@@ -5,7 +5,6 @@
 // others go on.
 #pragma once
 
-#include "event/event.h"
 #include "event/tally.h"
 
 PPROF_BEGIN_C_

@@ -13,11 +13,9 @@
 #include "mark/attach.h"
 #include "mark/emit.h"
 #include "mark/frame.h"
-#include "mark/mark.h"
 #include "mark/mark_add.h"
 #include "mark/mark_name.h"
 #include "mark/pending.h"
-#include "mark/site_id.h"
 #include "names/tails.h"
 
 // Handlers read the settings while the next session sets them: each is atomic.

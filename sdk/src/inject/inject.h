@@ -6,7 +6,6 @@
 #pragma once
 
 #include "pprof/device.h"
-#include "pprof/mark.h"
 
 PPROF_BEGIN_C_
 

@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "mark/attach.h"
-#include "names/names.h"
 
 // ---- launchers ----
 static pthread_key_t key;

@@ -3,8 +3,6 @@
 // Turns kernels on for a while, in a session that runs without them.
 #include "kernels/demand.h"
 
-#include "base/base.h"
-#include "base/clock.h"
 #include "kernels/launch.h"
 
 // After the end, for work that still runs.

@@ -5,18 +5,12 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/base.h"
-#include "base/clock.h"
 #include "base/mem.h"
-#include "device/device.h"
 #include "device/device_stream.h"
 #include "kernels/api_call.h"
 #include "kernels/captured.h"
 #include "kernels/launch.h"
-#include "mark/recorder.h"
 #include "names/collectives.h"
 #include "names/name_hash.h"
 #include "names/names_fold.h"

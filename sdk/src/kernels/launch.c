@@ -7,16 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/descriptor.h"
 #include "base/mem.h"
 #include "kernels/api_call.h"
 #include "mark/attach.h"
-#include "spool/lane.h"
 
 // The kernel is asked which threads sleep; seldom, as that takes microseconds.
 // The state stands behind the name, which is in brackets.

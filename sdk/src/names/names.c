@@ -2,7 +2,6 @@
 //
 // Interns names. Readers of the hash table see an entry only after its
 // definition was published in the spool.
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/guard.h"

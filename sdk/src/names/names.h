@@ -8,8 +8,6 @@
 #include "names/glob.h"
 #include "names/names_area.h"
 #include "names/site_filter.h"
-#include "pprof/mark.h"
-#include "spool/spool.h"
 
 PPROF_BEGIN_C_
 

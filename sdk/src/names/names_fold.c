@@ -3,10 +3,7 @@
 // Folds names that differ only in numbers into one site.
 #include "names/names_fold.h"
 
-#include <string.h>
-
 #include "base/guard.h"
-#include "base/masked.h"
 #include "names/names_impl.h"
 
 static const ppi_site_filter *filter_of(const ppi_names *names) {

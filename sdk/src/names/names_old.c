@@ -4,7 +4,6 @@
 #include "names/names_old.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "names/name_hash.h"
 #include "names/names_fold.h"

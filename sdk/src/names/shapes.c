@@ -4,7 +4,6 @@
 // any other goes with the last of its names.
 #include "names/shapes.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #include "names/name_hash.h"

@@ -8,11 +8,8 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "event/recorded_wait.h"
 #include "recover/salvage.h"

@@ -3,8 +3,6 @@
 // Finds names in a copy of a dead process's definitions.
 #include "recover/forensics_names.h"
 
-#include <string.h>
-
 // A name that took another's place after the look began: an open range may have
 // the other name.
 static bool is_newer(const ppi_spool *names,

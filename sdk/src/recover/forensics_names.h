@@ -3,7 +3,6 @@
 // Finds names in the copy that a look has made.
 #pragma once
 
-#include "names/names.h"
 #include "recover/forensics.h"
 
 PPROF_BEGIN_C_

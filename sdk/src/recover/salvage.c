@@ -8,12 +8,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
 #include "base/mem.h"
 #include "deliver/drain.h"
 #include "deliver/run_info.h"

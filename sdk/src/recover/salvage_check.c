@@ -4,8 +4,6 @@
 // one could rewrite each other after their check.
 #include "recover/salvage_check.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "spool/lane.h"
 #include "spool/spool_read.h"

@@ -3,8 +3,6 @@
 // Implements the parts of a lane's life that are not in every marker.
 #include "spool/lane.h"
 
-#include <string.h>
-
 #include "spool/chunks.h"
 #include "spool/cpu_record.h"
 

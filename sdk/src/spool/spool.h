@@ -13,7 +13,6 @@
 
 #include <string.h>
 
-#include "base/base.h"
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "event/event.h"

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/descriptor.h"
-
 bool ppi_read_at(int fd, void *out, uint64_t size, uint64_t offset) {
   uint8_t *at = out;
   int times = 0;

@@ -8,9 +8,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // As in dlfcn.h of glibc 2.35, which an older one lacks.
 typedef struct found_module {

@@ -6,15 +6,11 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/clock.h"
 #include "base/guard.h"
-#include "base/thread_id.h"
 #include "event/texts.h"
 #include "inject/inject.h"
 #include "mark/attach.h"

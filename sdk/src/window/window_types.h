@@ -5,7 +5,6 @@
 #pragma once
 
 #include "event/tally.h"
-#include "pprof/event.h"
 #include "pprof/session.h"
 
 // A maker of a sink for each window. `complete` is called for every window of
