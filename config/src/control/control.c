@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/mem.h"

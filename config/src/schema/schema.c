@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "schema/schema_capture.h"
-#include "schema/schema_walk.h"
 
 // Whether its path may contain %w depends on `per`.
 static pprof_status check_window_path(const ppi_walk *at,

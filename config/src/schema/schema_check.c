@@ -2,7 +2,6 @@
 //
 // Checks a configuration as a whole: values that depend on each other, changes,
 // origins, and the session's settings.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"

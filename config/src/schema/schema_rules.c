@@ -3,7 +3,6 @@
 // Reads rules of a configuration: names that the program gives, each with a
 // category.
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"

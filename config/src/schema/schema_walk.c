@@ -4,7 +4,6 @@
 // missing ones.
 #include "schema/schema_walk.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "schema/schema.h"

@@ -6,23 +6,18 @@
 #include "start/compose.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/start_thread.h"
 #include "base/thread_id.h"
 #include "base/uncancelled.h"
 #include "base/wait.h"
-#include "inject/inject.h"
 #include "mark/thread.h"
 #include "session/session.h"
 #include "session/state/current.h"
-#include "start/environment.h"
 #include "start/injected.h"
 #include "start/running_launch.h"
 #include "start/running_paths.h"

@@ -3,8 +3,6 @@
 // From a configuration to a running session: pprof_start and pprof_stop.
 #pragma once
 
-#include "pprof/pprof.h"
-#include "schema/schema.h"
 #include "start/in_code.h"
 
 PPROF_BEGIN_C_

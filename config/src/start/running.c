@@ -3,7 +3,6 @@
 // Implements the shared functions of a run's parts.
 #include "start/running.h"
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/start_thread.h"
 

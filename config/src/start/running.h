@@ -5,9 +5,6 @@
 // finish.
 #pragma once
 
-#include <limits.h>
-
-#include "file/part.h"
 #include "log/recover/reclaim.h"
 #include "start/calls.h"
 #include "start/environment.h"

@@ -2,11 +2,9 @@
 //
 // Writes the exports of a run: a trace or tables of all of it, or of each
 // window. The session's completion thread writes those of windows.
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "file/file_io.h"
 #include "log/write/log_loss.h"

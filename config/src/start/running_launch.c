@@ -6,14 +6,11 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "machine/machine.h"
 #include "start/compose.h"
-#include "start/environment.h"
 #include "start/running_exports.h"
 #include "start/running_live.h"
 #include "start/running_paths.h"

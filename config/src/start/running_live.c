@@ -7,7 +7,6 @@
 
 #include "file/file_io.h"
 #include "live/live_metrics.h"
-#include "live/live_read.h"
 
 enum { FILE_LIMIT_MS = 1000 };
 

@@ -6,15 +6,10 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/descriptor.h"
-#include "log/write/log_writer.h"
-#include "start/environment.h"
 #include "start/running_paths.h"
 
 static const char *where_of(const ppi_config_text *path) {

@@ -4,13 +4,9 @@
 // the file. The control thread opens a window's log, the collector's thread
 // fills it and the completion thread finishes it.
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "base/mem.h"
-#include "session/capture/capture_session.h"
 #include "start/running_trigger.h"
 
 enum { MAX_DEMANDS = 16 };  // those with an end that a client may ask for
