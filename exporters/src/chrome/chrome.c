@@ -6,7 +6,6 @@
 #include "chrome/chrome.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"
@@ -14,8 +13,6 @@
 #include "base/uncancelled.h"
 #include "chrome/chrome_rows.h"
 #include "chrome/chrome_write.h"
-#include "event/columns.h"
-#include "event/event.h"
 #include "event/recorded_wait.h"
 #include "file/program.h"
 

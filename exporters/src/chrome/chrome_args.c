@@ -3,8 +3,6 @@
 // Writes the `args` of a trace event.
 #include "chrome/chrome_args.h"
 
-#include <string.h>
-
 static const struct {
   uint32_t flag;
   const char *text;

@@ -4,8 +4,6 @@
 // categories are escaped once, here, and not at each event.
 #include "chrome/chrome_names.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "chrome/chrome_text.h"
 #include "event/launch_shape.h"

@@ -7,9 +7,7 @@
 
 #include "chrome/chrome_flow.h"
 #include "chrome/chrome_names.h"
-#include "chrome/chrome_text.h"
 #include "event/texts.h"
-#include "file/digits.h"
 #include "pprof/export.h"
 
 // Devices are processes of their own in a trace, numbered from here. The

@@ -5,8 +5,6 @@
 // an array.
 #pragma once
 
-#include <string.h>
-
 #include "file/text.h"
 
 PPROF_BEGIN_C_

@@ -3,8 +3,6 @@
 // Shortens a command line to the name of its program.
 #include "file/program.h"
 
-#include <string.h>
-
 void ppi_page_program(ppi_page *page, const char *command) {
   const char *name = command, *end;
   for (end = name; *end && *end != ' '; end++)

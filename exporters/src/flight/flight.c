@@ -4,16 +4,9 @@
 // serves the other threads' calls: the sink of the flight recorder.
 #include "flight/flight.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/base.h"
-#include "base/mem.h"
 #include "base/wait.h"
 #include "file/disk.h"
-#include "file/part.h"
 #include "flight/flight_io.h"
-#include "log/format/codec.h"
 #include "session/collect/spool_counts.h"
 
 enum {

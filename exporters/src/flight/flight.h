@@ -7,7 +7,6 @@
 
 #include "flight/flight_state.h"
 #include "flight/rule.h"
-#include "pprof/event.h"
 
 PPROF_BEGIN_C_
 

@@ -4,10 +4,6 @@
 // each is decoded once, to count its events.
 #include "flight/flight_dump.h"
 
-#include <string.h>
-
-#include "base/base.h"
-#include "base/mem.h"
 #include "file/disk.h"
 #include "log/format/staged.h"
 #include "log/write/log_io.h"

@@ -4,13 +4,9 @@
 // ring and copies a block from it, never while it uses a file.
 #include "flight/flight_io.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/mem.h"
 #include "base/memory_limit.h"
 #include "base/start_thread.h"
 #include "base/wait.h"

@@ -10,7 +10,6 @@
 #include "flight/flight_state.h"
 #include "flight/rule.h"
 #include "log/format/backlog.h"
-#include "log/format/lane_high_water.h"
 #include "spool/staging.h"
 
 // The ring. Blocks go in at its head; without room the oldest are dropped,

@@ -9,9 +9,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "html/pack.h"

@@ -6,10 +6,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "event/event.h"
 
 static bool set_id(ppi_picture_ids *ids, uint32_t id, uint32_t number) {
   if (id >= PPI_MAX_ID) return true;

@@ -5,15 +5,12 @@
 #include "html/picture.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/rank.h"
 #include "event/recorded_wait.h"
 #include "html/bands.h"
 #include "html/page_data.h"
-#include "html/picture_state.h"
 #include "html/series.h"
 #include "html/survey.h"
 #include "names/names.h"

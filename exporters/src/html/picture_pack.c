@@ -4,20 +4,16 @@
 #include "html/picture_pack.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "file/json_put.h"
 #include "html/bands.h"
 #include "html/pack.h"
 #include "html/page_data.h"
-#include "html/picture_state.h"
 #include "html/series.h"
 #include "html/spread_text.h"
 #include "html/survey.h"
 #include "report/parts/request_walk.h"
-#include "view/view.h"
 
 // ---- the longest path of a request ----
 

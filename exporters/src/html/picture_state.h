@@ -6,10 +6,8 @@
 // events, bins and sums over time (detail.h).
 #pragma once
 
-#include "base/map.h"
 #include "html/picture.h"
 #include "report/machine/series.h"
-#include "report/report.h"
 
 enum {
   PPI_PICTURE_ROWS = 512,      // later rows are only counted

@@ -4,9 +4,7 @@
 #include "html/series.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 
 static pprof_status find(ppi_picture *picture, ppi_series_key key,

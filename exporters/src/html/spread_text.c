@@ -4,9 +4,7 @@
 #include "html/spread_text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "file/json_put.h"
 

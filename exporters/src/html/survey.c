@@ -3,7 +3,6 @@
 // Reads a log for the first time: row lengths, slowest calls, the time span.
 #include "html/survey.h"
 
-#include "base/base.h"
 #include "html/page_data.h"
 
 static ppi_picture *picture_of(pprof_sink *sink) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "live/live_table.h"
-#include "pprof/event.h"
 #include "pprof/session.h"
 
 PPROF_BEGIN_C_

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "live/live_table.h"
-#include "pprof/event.h"
 #include "pprof/session.h"
 
 // One definition: a site's category, a stream's device.

@@ -2,7 +2,6 @@
 //
 // Prints a report as JSON: one shape for every view, then identity, trust,
 // inputs. The compact form has the first of each.
-#include <string.h>
 
 #include "file/json_put.h"
 #include "print/printers.h"

@@ -3,7 +3,6 @@
 // Prints views as Markdown: one table each, with few columns, for a page that
 // people read. CSV and JSON have all columns.
 #include <limits.h>
-#include <string.h>
 
 #include "print/printers.h"
 

@@ -4,8 +4,6 @@
 // in a format.
 #include "print/report_print.h"
 
-#include <string.h>
-
 #include "base/uncancelled.h"
 #include "file/json_put.h"
 #include "pprof/export.h"

@@ -3,9 +3,7 @@
 // Prints views as text tables in Paddle's layout: left-aligned columns, rules
 // of dashes, titles centred in dashes. On a narrow page each cell has a column,
 // and the least important ones are left out.
-#include <string.h>
 
-#include "base/base.h"
 #include "print/printers.h"
 #include "view/fit.h"
 #include "view/grid.h"

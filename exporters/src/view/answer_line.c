@@ -4,10 +4,8 @@
 // devices, losses, the cost of recording, the error of clocks.
 #include "view/answer_line.h"
 
-#include <string.h>
 #include <time.h>
 
-#include "base/base.h"
 #include "base/descriptor.h"
 #include "file/json_put.h"
 #include "file/program.h"

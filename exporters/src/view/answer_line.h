@@ -4,7 +4,6 @@
 // identity of devices, and the trust in the figures.
 #pragma once
 
-#include "file/text.h"
 #include "report/figures/ranks.h"
 #include "report/report.h"
 #include "view/report_options.h"

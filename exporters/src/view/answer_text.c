@@ -3,8 +3,6 @@
 // Writes the answer and the findings for people, and the findings as JSON.
 #include "view/answer_text.h"
 
-#include <string.h>
-
 #include "file/json_put.h"
 #include "view/answer_line.h"
 #include "view/fit.h"

@@ -3,7 +3,6 @@
 // The columns of the answer, and the answer and the findings as text and JSON.
 #pragma once
 
-#include "file/text.h"
 #include "report/findings/findings.h"
 #include "view/view.h"
 

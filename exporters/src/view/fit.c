@@ -5,7 +5,6 @@
 #include "view/fit.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #include "base/base.h"
 

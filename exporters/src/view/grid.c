@@ -3,8 +3,6 @@
 // Measures, cuts and prints a table of texts.
 #include "view/grid.h"
 
-#include <string.h>
-
 #include "base/base.h"
 #include "base/mem.h"
 #include "view/fit.h"

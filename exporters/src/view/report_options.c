@@ -7,9 +7,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "names/glob.h"
 
 // ---- units of time ----

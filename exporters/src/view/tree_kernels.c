@@ -2,9 +2,7 @@
 //
 // Adds the launches of a stage to the tree: kernels, copies and sets by name.
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "names/names.h"
 #include "report/figures/path_rows.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the tree as text: the columns that fit, names cut in the middle.
-#include <string.h>
 
 #include "view/fit.h"
 #include "view/grid.h"

@@ -5,7 +5,6 @@
 // view by name.
 #pragma once
 
-#include "file/text.h"
 #include "report/report.h"
 #include "view/report_options.h"
 

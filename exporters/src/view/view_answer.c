@@ -2,18 +2,14 @@
 //
 // Builds the answer: where the time of requests goes, or else of steps, or else
 // of the run. Every moment counts once, so the rows add up to the total.
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/sum.h"
 #include "report/findings/impossible.h"
 #include "report/findings/words.h"
 #include "view/answer_line.h"
 #include "view/answer_text.h"
-#include "view/view.h"
 
 PPI_VIEW_TABLE(answer, PPI_ANSWER_COLUMNS);
 PPI_VIEW_CELLS(PPI_ANSWER_COLUMNS);

@@ -2,7 +2,6 @@
 //
 // Builds the CPU view: where the time of measured stages went, as in time(1),
 // and why they did not run.
-#include <string.h>
 
 #include "report/figures/rows.h"
 #include "view/view.h"

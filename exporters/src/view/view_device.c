@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Builds the Device view: how busy the processors and the devices were.
-#include <string.h>
 
 #include "view/view.h"
 

@@ -2,7 +2,6 @@
 //
 // Builds the Energy view: the energy of each stage on each device, and of the
 // device without a stage.
-#include <string.h>
 
 #include "report/figures/sum.h"
 #include "view/view.h"

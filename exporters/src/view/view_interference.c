@@ -2,7 +2,6 @@
 //
 // Builds the Interference view: stages that ran at the same time on a device,
 // and how much each slowed down.
-#include <string.h>
 
 #include "view/view.h"
 

@@ -3,9 +3,7 @@
 // Builds the Launch view: kernels by name and launch shape, and the share of a
 // multiprocessor that they can fill.
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "view/view_named.h"
 

@@ -2,7 +2,6 @@
 //
 // Builds the Memory view: memory allocated and freed under each name, and the
 // most in use, for each place.
-#include <string.h>
 
 #include "view/view.h"
 

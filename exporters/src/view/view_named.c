@@ -5,7 +5,6 @@
 #include "view/view_named.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/sort.h"

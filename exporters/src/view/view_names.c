@@ -2,7 +2,6 @@
 //
 // Builds the views of named ranges: operators, kernels, copies, and ranges that
 // the program's author named.
-#include <string.h>
 
 #include "base/sort.h"
 #include "view/view_named.h"

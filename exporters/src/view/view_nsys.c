@@ -3,9 +3,7 @@
 // Builds the style nsys: host ranges, kernels, copies, and ranges by their
 // launches, under the columns of `nsys stats`.
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "names/names.h"
 #include "report/figures/path_rows.h"

@@ -2,9 +2,7 @@
 //
 // Builds the Numbers view: the numbers in names that folded. Builds the
 // Counters view: the values of counters over time.
-#include <string.h>
 
-#include "report/figures/machine.h"
 #include "view/view.h"
 
 // clang-format off

@@ -2,9 +2,7 @@
 //
 // Builds the Perf view: costs of a step and of its data, and the speed, over
 // whole steps after the warm-up.
-#include <string.h>
 
-#include "base/base.h"
 #include "view/fit.h"
 #include "view/view.h"
 

@@ -2,7 +2,6 @@
 //
 // Builds the Queue view: the time that device ranges waited between submission
 // on the host and start on the device.
-#include <string.h>
 
 #include "view/view.h"
 

@@ -3,9 +3,7 @@
 // Builds the Requests view: the end-to-end time of requests, the stages'
 // shares, and the causes of the slowest requests.
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "report/figures/request_rows.h"

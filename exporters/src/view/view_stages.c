@@ -4,9 +4,7 @@
 // share of the device's peak. Cold calls are separate from steady ones.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "view/view_stages.h"
 

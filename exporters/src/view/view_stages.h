@@ -3,7 +3,6 @@
 // Figures of stages for other views.
 #pragma once
 
-#include "view/report_options.h"
 #include "view/view.h"
 
 PPROF_BEGIN_C_

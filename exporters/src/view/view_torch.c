@@ -3,10 +3,8 @@
 // Builds the style torch: the table of torch.profiler's key_averages, of host
 // ranges and of device work.
 #include <limits.h>
-#include <string.h>
 
 #include "names/names.h"
-#include "view/view.h"
 #include "view/view_named.h"
 
 enum { ROWS = 100, CELL_WIDTH = 12, NAME_WIDTH = 55 };

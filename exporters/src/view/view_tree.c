@@ -4,15 +4,11 @@
 // under both. Flat, it has the same columns by name.
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
-#include "names/glob.h"
 #include "names/names.h"
 #include "report/figures/path_rows.h"
 #include "view/tree_rows.h"
-#include "view/view.h"
 #include "view/view_stages.h"
 
 PPI_VIEW_TABLE(tree, PPI_TREE_COLUMNS);

@@ -3,8 +3,6 @@
 // Keeps groups of blocks in one buffer, in their order.
 #include "log/format/backlog.h"
 
-#include <string.h>
-
 size_t ppi_backlog_split(const uint8_t *blocks, size_t len,
                          ppi_staging_block out[PPI_LOG_MAX_GROUP]) {
   size_t num = 0;

@@ -4,7 +4,6 @@
 // them yet. One thread.
 #pragma once
 
-#include "file/buffer.h"
 #include "log/format/log_block.h"
 #include "spool/staging.h"
 

@@ -5,10 +5,6 @@
 #include "log/format/log_block.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "file/codec_fast.h"
 
 enum {
   // Encoders kept from block to block; a block of more runs frees the rest.

@@ -4,7 +4,6 @@
 // staging ring, recover to a file: both get the same bytes.
 #pragma once
 
-#include "base/base.h"
 #include "event/event.h"
 #include "log/format/codec.h"
 #include "log/format/log_encode.h"

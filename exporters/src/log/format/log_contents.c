@@ -3,10 +3,8 @@
 // Writes and finds the contents of a log.
 #include "log/format/log_contents.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/base.h"
 #include "log/format/log_payload.h"
 
 // A reader looks for contents and totals in this many bytes at a log's end.

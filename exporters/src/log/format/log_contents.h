@@ -8,7 +8,6 @@
 
 #include "log/format/log_block.h"
 #include "log/format/log_file.h"
-#include "log/format/log_format.h"
 
 PPROF_BEGIN_C_
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "file/buffer.h"
 
 // At least one byte each: amounts of work, and known CPU use.

@@ -4,10 +4,6 @@
 // nest. Everything else is coded plainly, so that any input survives.
 #include "log/format/log_encode.h"
 
-#include <string.h>
-
-#include "base/mem.h"
-
 ppi_run_encoder *ppi_run_encoder_create(void) {
   return ppi_alloc(sizeof(ppi_run_encoder));
 }

@@ -5,10 +5,7 @@
 #include "log/format/log_payload.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
-#include "base/mem.h"
 #include "log/format/log_block.h"
 #include "names/names.h"
 

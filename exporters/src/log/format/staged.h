@@ -4,7 +4,6 @@
 #pragma once
 
 #include "log/format/log_file.h"
-#include "log/format/log_format.h"
 #include "spool/staging.h"
 
 // ppi_log_next_staged walks the blocks of a ring; *cursor starts at 0. Entries

@@ -3,7 +3,6 @@
 // Walks once over a log's blocks.
 #include "log/read/log_glance.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "log/write/rotate.h"

@@ -5,8 +5,6 @@
 #pragma once
 
 #include "file/part.h"
-#include "log/format/log_file.h"
-#include "log/format/log_format.h"
 #include "log/format/log_payload.h"
 
 // Run info of a dump that recover makes begins with this.

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "log/format/log_file.h"
-#include "log/format/log_format.h"
 
 PPROF_BEGIN_C_
 

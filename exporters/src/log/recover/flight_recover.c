@@ -4,7 +4,6 @@
 // come from the spool, since the ring may have lost its own.
 #include "log/recover/flight_recover.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

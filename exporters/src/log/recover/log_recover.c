@@ -4,14 +4,10 @@
 #include "log/recover/log_recover.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/descriptor.h"
-#include "file/part.h"
 #include "log/read/log_glance.h"
 #include "log/recover/flight_recover.h"
 #include "log/recover/recover_path.h"

@@ -4,9 +4,6 @@
 // decodes. Numbers show which blocks are in both file and spool.
 #include "log/recover/log_rescue.h"
 
-#include <string.h>
-
-#include "base/mem.h"
 #include "log/format/log_totals.h"
 #include "log/format/staged.h"
 #include "log/write/log_io.h"

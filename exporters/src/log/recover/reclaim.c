@@ -5,29 +5,20 @@
 // each other by recover's claim.
 #include "log/recover/reclaim.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/descriptor.h"
-#include "base/mem.h"
 #include "base/start_thread.h"
 #include "base/thread_id.h"
 #include "base/wait.h"
 #include "log/recover/log_recover.h"
 #include "log/recover/log_rescue.h"
-#include "recover/salvage.h"
 #include "spool/spool.h"
 #include "spool/spool_folders.h"
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/descriptor.h"
 #include "file/text.h"
 #include "log/read/log_glance.h"
 #include "log/write/rotate.h"

@@ -5,13 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/descriptor.h"
 #include "log/format/staged.h"
 #include "log/read/log_glance.h"
 #include "log/recover/log_rescue.h"

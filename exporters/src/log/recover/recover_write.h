@@ -4,7 +4,6 @@
 // leftovers after the rename. log_recover.c finds the files and the spool.
 #pragma once
 
-#include "file/part.h"
 #include "log/format/log_format.h"
 #include "log/recover/recover_result.h"
 #include "recover/salvage.h"

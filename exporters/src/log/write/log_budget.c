@@ -3,10 +3,6 @@
 // Applies the disk's limit to a log writer.
 #include "log/write/log_budget.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "log/format/log_payload.h"
 #include "log/format/staged.h"
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "file/disk.h"
-#include "log/format/log_format.h"
 #include "log/write/rotate.h"
 
 typedef struct ppi_log_budget {

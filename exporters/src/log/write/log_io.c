@@ -6,13 +6,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/start_thread.h"
 #include "base/wait.h"
 #include "log/format/lane_high_water.h"

@@ -4,9 +4,6 @@
 #include "log/write/log_loss.h"
 
 #include <errno.h>
-#include <string.h>
-
-#include "base/mem.h"
 
 bool ppi_log_loss_note(ppi_log_loss *loss, const pprof_batch *batch) {
   return ppi_tally_batch(&loss->given, batch) != PPROF_STATUS_NO_MEMORY;

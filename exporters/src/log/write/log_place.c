@@ -5,14 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "file/text.h"
 #include "log/write/log_loss.h"
-#include "log/write/rotate.h"
 
 // ---- the program and its root ----
 

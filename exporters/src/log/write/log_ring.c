@@ -3,8 +3,6 @@
 // Passes closed blocks from the log's sink to its I/O thread.
 #include "log/write/log_ring.h"
 
-#include "base/mem.h"
-
 enum {
   HEAP_BYTES = 1024 * 1024,
   // A shorter ring in the spool cannot contain enough blocks.

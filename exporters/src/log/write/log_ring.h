@@ -8,7 +8,6 @@
 #include "log/format/backlog.h"
 #include "log/format/lane_high_water.h"
 #include "log/write/log_io.h"
-#include "spool/staging.h"
 
 typedef struct ppi_log_ring {
   ppi_staging *staging;

@@ -6,22 +6,14 @@
 #include "log/write/log_writer.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "base/base.h"
-#include "base/mem.h"
 #include "base/start_thread.h"
 #include "base/uncancelled.h"
 #include "base/wait.h"
-#include "log/format/codec.h"
-#include "log/format/log_block.h"
 #include "log/format/log_contents.h"
-#include "log/write/log_budget.h"
-#include "log/write/log_io.h"
 #include "log/write/log_loss.h"
 #include "log/write/log_place.h"
 #include "log/write/log_ring.h"
-#include "log/write/rotate.h"
 
 enum {
   // A group of blocks takes at most three of the longest, and the ring's end

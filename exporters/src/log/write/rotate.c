@@ -4,15 +4,11 @@
 #include "log/write/rotate.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "file/text.h"
 #include "log/format/log_totals.h"
 #include "log/write/log_writer.h"
