@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 
 enum { DRIFT = 2000, OUTLIERS = 100 };

@@ -6,13 +6,10 @@
 #include "report/joined.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "report/answer/account.h"
-#include "report/figures/first_calls.h"
 #include "report/findings/words.h"
 #include "report/joined_clocks.h"
 

@@ -6,9 +6,7 @@
 #include "report/joined.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/rows.h"
 #include "report/figures/sum.h"

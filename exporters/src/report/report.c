@@ -4,15 +4,11 @@
 // of finished runs. Owner's thread; as a sink, the delivering thread.
 #include "report/report.h"
 
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "event/columns.h"
 #include "report/answer/account.h"
-#include "report/figures/first_calls.h"
 #include "report/figures/ranks.h"
 #include "report/figures/rows.h"
 #include "report/figures/sum.h"

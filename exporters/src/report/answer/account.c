@@ -4,7 +4,6 @@
 // Sites of one name are one stage, also within a unit.
 #include "report/answer/account.h"
 
-#include "base/base.h"
 #include "base/mem.h"
 
 // The number of the place's cell + 1; 0: out of memory.

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "report/answer/copied_walk.h"
 #include "report/answer/step_path.h"

@@ -3,7 +3,6 @@
 // Keeps nested host ranges of each lane until a walk has passed them.
 #include "report/answer/lanes.h"
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "report/figures/keyed.h"
 

@@ -4,7 +4,6 @@
 // time between two borders.
 #include "report/answer/moments.h"
 
-#include "base/base.h"
 #include "base/mem.h"
 
 #define NONE UINT32_MAX

@@ -5,9 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "base/mem.h"
-#include "base/sort.h"
 
 enum {
   WAKE_NS = 150000,  // a thread goes on so long after what it waits for

@@ -7,9 +7,6 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/mem.h"
-#include "base/sort.h"
 #include "report/answer/walk_state.h"
 
 enum { SLICE_NS = 16, ENOUGH = 2048 };  // ranges of a slice

@@ -4,11 +4,7 @@
 // units.
 #pragma once
 
-#include "base/base.h"
 #include "base/mem.h"
-#include "base/sort.h"
-#include "report/answer/account.h"
-#include "report/answer/moments.h"
 #include "report/answer/walk.h"
 
 // ---- time and calls by place ----

@@ -7,11 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
-#include "report/limit/intervals.h"
 
 #define HELD "loop:"
 

@@ -8,13 +8,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
-#include "base/sort.h"
 #include "report/figures/rows.h"
-#include "report/limit/intervals.h"
 
 enum { MOST_ACTIVE = 64, LEAST_SAMPLES = 20 };
 

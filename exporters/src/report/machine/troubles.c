@@ -5,13 +5,8 @@
 
 #include <stdio.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/mix.h"
-#include "base/sort.h"
-#include "report/figures/machine.h"
-#include "report/limit/intervals.h"
-#include "report/limit/limit_calls.h"
 
 // ---- slow calls of stages ----
 

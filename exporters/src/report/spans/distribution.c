@@ -5,9 +5,6 @@
 // unions, but not an intersection.
 #include "report/spans/distribution.h"
 
-#include <string.h>
-
-#include "base/base.h"
 #include "report/spans/scope.h"
 
 static bool is_communication(const pprof_event *event, uint32_t category) {

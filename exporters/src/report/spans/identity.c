@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 

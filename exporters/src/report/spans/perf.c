@@ -7,9 +7,7 @@
 #include "report/spans/perf.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 

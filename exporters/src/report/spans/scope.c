@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
 

@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "event/columns.h"
 #include "event/recorded_wait.h"
 
 // ---- rows ----

@@ -4,7 +4,6 @@
 // Runs on the delivering thread.
 #pragma once
 
-#include "event/event.h"
 #include "report/table/range_table.h"
 #include "report/table/table_ids.h"
 
