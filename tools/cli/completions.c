@@ -3,7 +3,6 @@
 // Writes completions for bash, zsh and fish. Each finds the verb among the
 // words before the cursor and offers its options and their values, or else
 // files.
-#include <string.h>
 
 #include "cli/option_table.h"
 #include "cli/pages.h"

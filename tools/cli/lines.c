@@ -3,8 +3,6 @@
 // Breaks lines at blanks, and writes a head that many lines share once.
 #include "cli/lines.h"
 
-#include <string.h>
-
 enum { STEP = 2 };
 
 void ppi_tool_put_line(ppi_page *page, const char *text, size_t len,

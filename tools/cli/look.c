@@ -4,12 +4,9 @@
 #include "cli/look.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "file/text.h"
 
 enum { LEAST_WIDTH = 40, MOST_WIDTH = 1000 };
 

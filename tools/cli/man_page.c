@@ -3,7 +3,6 @@
 // Writes the man pages of verbs, options and configuration keys, in the macros
 // of man(7).
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/pages.h"
 #include "cli/usage.h"

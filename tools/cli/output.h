@@ -4,7 +4,6 @@
 #pragma once
 
 #include "cli/options.h"
-#include "file/text.h"
 
 // ppi_tool_output_check refuses, before anything is read, a `path` that exists
 // without --force, or that is one of the inputs. "-" is always accepted.

@@ -4,8 +4,6 @@
 // Main thread only.
 #pragma once
 
-#include <stdio.h>
-
 #include "cli/options.h"
 
 // Prints the page of `verb`; NULL: of the whole tool.

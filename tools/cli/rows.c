@@ -3,8 +3,6 @@
 // Formats views, lists of lines and time units for verbs that print no report.
 #include "cli/rows.h"
 
-#include <string.h>
-
 #include "cli/look.h"
 #include "file/json_put.h"
 #include "view/grid.h"

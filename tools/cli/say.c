@@ -3,9 +3,7 @@
 // Prints messages without codes that a terminal would obey.
 #include "cli/say.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 // Finds the nearest name by edit distance.
 #include "cli/suggest.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "cli/say.h"

@@ -5,15 +5,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/say.h"
 #include "file/part.h"
-#include "file/text.h"
 #include "log/read/log_section.h"
 
 enum { MAX_SHOWN = 3 };

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Prints the help of options: on one screen, or with all details.
-#include <stdarg.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "cli/usage.h"
 #include "print/report_print.h"
 

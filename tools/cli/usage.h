@@ -3,8 +3,6 @@
 // Prints the output of `-h` and `--help`. Main thread only.
 #pragma once
 
-#include <stdio.h>
-
 #include "cli/option_table.h"
 #include "cli/options.h"
 

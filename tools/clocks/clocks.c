@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "cli/say.h"
 #include "json/hash.h"
-#include "pprof/mark.h"
 
 enum { NO_HOST = -1 };
 

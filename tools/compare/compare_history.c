@@ -7,13 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "base/mem.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rows.h"
-#include "cli/say.h"
-#include "compare/compare_comparison.h"
 #include "compare/compare_text.h"
 
 // ---- changes, by binary segmentation (Scott and Knott, 1974) ----

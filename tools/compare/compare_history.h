@@ -5,7 +5,6 @@
 #pragma once
 
 #include "compare/compare_samples.h"
-#include "file/text.h"
 
 PPROF_BEGIN_C_
 

@@ -7,7 +7,6 @@
 #include "compare/compare_judge.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/base.h"
 #include "base/mem.h"

@@ -4,8 +4,6 @@
 #include "compare/compare_machine.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/say.h"
 

@@ -4,9 +4,7 @@
 #include "compare/compare_pairs.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "cli/rows.h"
 
 // Empty for an infinite error.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "compare/compare_text.h"
-#include "print/lists.h"
 
 // Makes the rows, for people or as data; the caller clears the view.
 void ppi_compare_pairs(const ppi_compare_result *result,

@@ -5,9 +5,7 @@
 #include "compare/compare_print.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "base/base.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "compare/compare_pairs.h"

@@ -4,9 +4,7 @@
 // ranked.
 #pragma once
 
-#include "cli/options.h"
 #include "compare/compare_text.h"
-#include "print/report_print.h"
 
 // Answers the worse of `code` and its own.
 int ppi_compare_print(const struct ppi_tool_options *options,

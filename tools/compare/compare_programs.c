@@ -6,7 +6,6 @@
 #include "compare/compare_programs.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/base.h"
 #include "compare/compare_ratio.h"

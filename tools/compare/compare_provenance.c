@@ -3,8 +3,6 @@
 // Checks whether inputs were made in the same place in the same way.
 #include "compare/compare_provenance.h"
 
-#include <string.h>
-
 #include "cli/say.h"
 
 // Takes the next line of `*text` and moves it on.

@@ -4,14 +4,11 @@
 #include "compare/compare_samples.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "cli/say.h"
 #include "event/columns.h"
-#include "report/figures/machine.h"
 #include "report/figures/sum.h"
 #include "report/report.h"
 

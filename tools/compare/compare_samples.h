@@ -10,7 +10,6 @@
 #include "compare/compare_calls.h"
 #include "compare/compare_machine.h"
 #include "compare/compare_stats.h"
-#include "event/event.h"
 #include "pprof/report.h"
 
 PPROF_BEGIN_C_

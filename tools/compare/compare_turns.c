@@ -14,15 +14,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/base.h"
-#include "base/mem.h"
 #include "base/mix.h"
 #include "cli/output.h"
 #include "cli/rows.h"
-#include "cli/say.h"
-#include "compare/compare_judge.h"
 #include "compare/compare_text.h"
 
 // With fewer rounds no ranks are rare enough. More rounds are slow to count and

@@ -9,7 +9,6 @@
 #pragma once
 
 #include "compare/compare_comparison.h"
-#include "file/text.h"
 
 PPROF_BEGIN_C_
 

@@ -8,7 +8,6 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/suggest.h"
 

@@ -4,9 +4,7 @@
 #include "duckdb/duckdb.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 

@@ -6,7 +6,6 @@
 #include "expect/expect_learn.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"

@@ -5,10 +5,8 @@
 // stack of the first operator with its sequence number instead
 // (torch/autograd's profiler_util.py, _set_backward_stacktraces).
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/say.h"
 #include "import/sites.h"
 #include "import/sweeper.h"

@@ -3,7 +3,6 @@
 // Maps category texts and names to categories, once for each pair.
 #include "import/classify.h"
 
-#include <string.h>
 #include <strings.h>
 
 #include "import/fields.h"

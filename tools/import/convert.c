@@ -4,7 +4,6 @@
 #include "import/convert.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "import/own_take.h"

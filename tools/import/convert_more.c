@@ -2,12 +2,10 @@
 //
 // Converts events other than ranges of a thread: device work, memory, names.
 #include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "cli/say.h"
 #include "import/convert.h"
-#include "import/importer.h"
 #include "import/join.h"
 #include "import/own_take.h"
 #include "import/sites.h"

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/mem.h"
-#include "event/event.h"
 #include "event/tally.h"
 #include "import/importer.h"
 

@@ -7,16 +7,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/say.h"
 #include "import/convert.h"
 #include "import/foreign.h"
-#include "import/importer.h"
 #include "import/nsys.h"
 #include "import/own_take.h"
 #include "import/quick.h"

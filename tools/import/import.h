@@ -7,7 +7,6 @@
 #pragma once
 
 #include "import/import_options.h"
-#include "pprof/event.h"
 
 PPROF_BEGIN_C_
 

@@ -6,11 +6,8 @@
 // emit.c).
 #pragma once
 
-#include "base/map.h"
 #include "import/classify.h"
-#include "import/fields.h"
 #include "import/import_options.h"
-#include "import/own.h"
 #include "import/place.h"
 #include "import/sorter.h"
 #include "names/shapes.h"

@@ -3,10 +3,8 @@
 // Nests ranges from records in order of time. A range's parent is the innermost
 // open range around it. A range that overlaps it partly has no further
 // children, as in PyTorch's profiler.
-#include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/say.h"
 #include "import/sweeper.h"
 

@@ -5,9 +5,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"

@@ -5,7 +5,6 @@
 #include "import/own.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"

@@ -4,7 +4,6 @@
 // exactly as recorded.
 #pragma once
 
-#include "event/event.h"
 #include "event/texts.h"
 #include "import/fields.h"
 #include "spans/json_path.h"

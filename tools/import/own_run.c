@@ -2,10 +2,8 @@
 //
 // Gives a run of our own trace its lanes, devices, streams and windows, and its
 // events what their words say.
-#include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/say.h"
 #include "import/sweeper.h"
 

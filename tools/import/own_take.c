@@ -5,7 +5,6 @@
 #include "import/own_take.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "base/mem.h"

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/map.h"
-#include "import/fields.h"
 #include "import/own.h"
 
 #define PPI_MAX_PROCESSES 256

@@ -6,9 +6,6 @@
 // to the parser.
 #include "import/quick.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "base/mem.h"
 #include "cli/say.h"

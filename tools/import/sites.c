@@ -4,7 +4,6 @@
 #include "import/sites.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/say.h"
 #include "json/hash.h"

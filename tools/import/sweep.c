@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finds the processes of a trace and delivers each one's run to the sink.
-#include <string.h>
 
 #include "base/base.h"
-#include "base/mem.h"
 #include "cli/say.h"
 #include "import/join.h"
 #include "import/sweeper.h"

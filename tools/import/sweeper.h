@@ -5,7 +5,6 @@
 #pragma once
 
 #include "import/emit.h"
-#include "import/importer.h"
 
 // ppi_nest_take takes the next record of the process.
 void ppi_nest_take(ppi_sweeper *sweeper, const ppi_record *record);

@@ -6,12 +6,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-
-#include "base/mem.h"
 
 static ppi_tool_paths inputs;
 

@@ -5,12 +5,9 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/base.h"
 #include "base/processors.h"
 #include "cli/progress.h"
 #include "event/columns.h"

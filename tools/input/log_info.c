@@ -3,11 +3,8 @@
 // Gathers the figures that `info` prints.
 #include "input/log_info.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/mem.h"
-#include "cli/say.h"
 #include "input/input.h"
 #include "input/joined.h"
 #include "log/format/log_contents.h"

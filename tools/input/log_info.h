@@ -4,10 +4,8 @@
 // all of its content except the events.
 #pragma once
 
-#include "event/event.h"
 #include "event/texts.h"
 #include "log/format/log_file.h"
-#include "log/format/log_format.h"
 
 enum {
   PPI_TOOL_NUM_TYPES = PPI_LOG_CONTENTS + 1,

@@ -4,13 +4,11 @@
 #include "input/open_ranges.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/rows.h"
 #include "file/json_put.h"
 #include "input/spool_operand.h"
-#include "recover/forensics.h"
 #include "recover/forensics_names.h"
 
 // ---- rows ----

@@ -4,13 +4,9 @@
 // until the process ends.
 #include "input/segments.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "base/mem.h"
 #include "log/read/log_section.h"
 #include "log/write/rotate.h"
 

@@ -8,12 +8,10 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "file/json_put.h"

@@ -6,16 +6,12 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
-#include "base/mem.h"
 #include "base/sha256.h"
-#include "cli/say.h"
 #include "file/buffer.h"
 #include "file/codec_fast.h"
 #include "file/part.h"

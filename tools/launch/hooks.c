@@ -4,12 +4,8 @@
 #include "launch/hooks.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cli/say.h"
 #include "launch/injection.h"
 #include "launch/python.h"
 

@@ -4,8 +4,6 @@
 #include "launch/preset.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/say.h"
 #include "launch/python.h"

@@ -7,13 +7,11 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "cli/say.h"
 #include "cli/suggest.h"
 #include "file/text.h"
 #include "launch/injection.h"

@@ -6,7 +6,6 @@
 #include "launch/unmarked.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "input/input.h"
 #include "input/segments.h"
 #include "input/spooled.h"

@@ -5,7 +5,6 @@
 // counted.
 #include <inttypes.h>
 
-#include "base/base.h"
 #include "cli/output.h"
 #include "event/tally.h"
 #include "input/input.h"

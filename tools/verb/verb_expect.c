@@ -2,7 +2,6 @@
 //
 // Runs `expect`, which writes rules that some runs keep, and `check --expect`,
 // which checks whether other runs keep them.
-#include "base/base.h"
 #include "cli/output.h"
 #include "expect/expect_holds.h"
 #include "expect/expect_learn.h"

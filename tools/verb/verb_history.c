@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "cli/output.h"
 #include "compare/compare_history.h"
 #include "compare/compare_ratio.h"

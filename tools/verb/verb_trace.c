@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "chrome/chrome.h"
 #include "cli/output.h"
 #include "clocks/clocks.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "cli/output.h"
 #include "compare/compare_provenance.h"
 #include "compare/compare_ratio.h"
