@@ -129,8 +129,7 @@ static pprof_status begin_report(ppi_samples *samples,
   const ppi_report_details details = {.answer = true, .warmup = -1};
   pprof_report_destroy(samples->report);
   samples->report = NULL;
-  pprof_status status = pprof_report_create(&samples->report);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(pprof_report_create(&samples->report));
   ppi_report_set_details(samples->report, &details);
   pprof_sink *sink = report_sink(samples);
   return sink->begin(sink, info);

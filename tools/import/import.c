@@ -485,8 +485,7 @@ static pprof_status read_trace(trace_reading *reading, pprof_error *error) {
 // another tool's.
 static pprof_status open_text(trace_reading *reading, pprof_error *error) {
   ppi_source *source = &reading->source;
-  pprof_status status = ppi_source_open(source, reading->path, error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_source_open(source, reading->path, error));
   reading->head_len = ppi_source_next(source, &reading->head);
   const char **foreign = &reading->importer->foreign;
   *foreign = find_foreign(reading->path, reading->head, reading->head_len);

@@ -246,10 +246,9 @@ static pprof_status read_logs(const char *const *paths, size_t num, bool skims,
   pprof_status status = PPROF_STATUS_OK;
   for (size_t i = 0; i < num && status == PPROF_STATUS_OK; i++)
     status = ppi_tool_join(paths[i], &whole[i], error);
-  if (status == PPROF_STATUS_OK)
-    status = skims ? ppi_log_skim_all(whole, num, sink, error)
-                   : ppi_log_read_ahead(whole, num, jobs_for(paths, num), sink,
-                                        error);
+  PPI_THEN(status, skims ? ppi_log_skim_all(whole, num, sink, error)
+                         : ppi_log_read_ahead(whole, num, jobs_for(paths, num),
+                                              sink, error));
   free(whole);
   return status;
 }

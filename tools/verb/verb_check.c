@@ -58,8 +58,7 @@ static void clear_run(struct check_sink *self) {
 static pprof_status check_begin(pprof_sink *sink, const pprof_run_info *info) {
   struct check_sink *self = (struct check_sink *)sink;
   clear_run(self);
-  pprof_status status = pprof_report_create(&self->report);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(pprof_report_create(&self->report));
   self->next = pprof_report_sink(self->report);
   return self->next->begin(self->next, info);
 }

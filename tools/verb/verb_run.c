@@ -121,8 +121,7 @@ static int check_config(struct run *run) {
   pprof_error error = {""};
   bool enabled = true;
   pprof_status status = ppi_environment_enabled(&enabled, &error);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_compose_load(path, &run->settings, &error);
+  PPI_THEN(status, ppi_compose_load(path, &run->settings, &error));
   bool log = run->settings.log;
   if (status != PPROF_STATUS_OK)
     ppi_tool_say("%s", error.text);

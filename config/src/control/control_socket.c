@@ -156,8 +156,7 @@ static pprof_status listen_in(const char *folder, int *out_fd,
                               char out_path[PPI_CONTROL_PATH_MAX],
                               pprof_error *error) {
   mkdir(folder, 0700);
-  pprof_status status = check_folder(folder, geteuid(), error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(check_folder(folder, geteuid(), error));
   remove_stale(folder);
   if (!socket_path(folder, "", (long)getpid(), out_path))
     return ppi_fail(error, PPROF_STATUS_IO, "%s: the path is too long", folder);

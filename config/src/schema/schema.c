@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/base.h"
 #include "schema/schema_capture.h"
 
 // Whether its path may contain %w depends on `per`.
@@ -244,8 +245,7 @@ static pprof_status read_choices(const ppi_walk *at, const ppi_yaml_node *node,
   if (node->kind != PPI_YAML_LIST)
     return ppi_walk_fail_type(at, node, name, "a list");
   for (const ppi_yaml_node *item = node->children; item; item = item->next) {
-    pprof_status status = read_choice(at, item, key, name, &choice);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(read_choice(at, item, key, name, &choice));
     if (bits >> choice & 1)
       return PPI_REFUSE(at, item, "'%s' names %s twice", name, item->text);
     bits |= 1ull << choice;
@@ -286,8 +286,7 @@ static pprof_status read_views(const ppi_walk *at, const ppi_yaml_node *node,
                                const ppi_key *key, const char *name,
                                ppi_config_text *out) {
   uint64_t bits = 0;
-  pprof_status status = read_choices(at, node, key, name, &bits);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(read_choices(at, node, key, name, &bits));
   if (bits == 0) return PPI_REFUSE(at, node, "'%s' is empty", name);
   out->text[0] = 0;
   for (size_t i = 0; key->choices[i]; i++) {
@@ -307,8 +306,7 @@ static pprof_status read_steps(const ppi_walk *at, const ppi_yaml_node *node,
                               "two step numbers such as [10, 20]");
   const ppi_yaml_node *item = node->children;
   for (size_t i = 0; i < 2; i++, item = item->next) {
-    pprof_status status = read_number(at, item, key, name, &out[i]);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(read_number(at, item, key, name, &out[i]));
   }
   if (out[1] <= out[0])
     return PPI_REFUSE(at, node, "'%s' must end after it begins", name);
@@ -435,8 +433,7 @@ pprof_status ppi_config_validate(ppi_config *config, const char *path,
                                  const ppi_config_refusals *refusals) {
   pprof_error error = {""};
   pprof_status status = ppi_config_defaults(config);
-  if (status == PPROF_STATUS_OK)
-    status = read_file(config, path, refusals, &error);
+  PPI_THEN(status, read_file(config, path, refusals, &error));
   // Values that depend on each other are checked once each is valid.
   if (status == PPROF_STATUS_OK) status = ppi_config_check(config, &error);
   if (error.text[0]) refusals->report(refusals->user, &error);

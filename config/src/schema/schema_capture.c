@@ -96,8 +96,7 @@ static pprof_status check_marker(const ppi_walk *at, const ppi_yaml_node *node,
 
 static pprof_status check_window(const ppi_walk *at, const ppi_yaml_node *node,
                                  ppi_config_window *window) {
-  pprof_status status = find_kind(at, node, &window->kind);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(find_kind(at, node, &window->kind));
   if (window->kind == PPI_WINDOW_TIME) return check_time(at, node, window);
   if (window->kind == PPI_WINDOW_MARKER) return check_marker(at, node, window);
   if (window->kind == PPI_WINDOW_DEMAND && !window->on_demand)
@@ -149,8 +148,7 @@ static pprof_status read_window(const ppi_walk *at, const ppi_yaml_node *node) {
   ppi_config_window *window = &config->windows[config->num_windows];
   memset(window, 0, sizeof *window);
   pprof_status status = ppi_walk_fallbacks(at, "capture[].", window);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_walk_map(at, node, "capture[].", window);
+  PPI_THEN(status, ppi_walk_map(at, node, "capture[].", window));
   if (status == PPROF_STATUS_OK) status = check_window(at, node, window);
   if (status == PPROF_STATUS_OK) status = check_overlap(at, node);
   if (status == PPROF_STATUS_OK) config->num_windows++;

@@ -89,9 +89,8 @@ static pprof_status read_rule(const ppi_yaml_node *node, const char *source,
     return ppi_yaml_fail(source, value, error,
                          "a category is longer than %zu bytes",
                          sizeof out->category - 1);
-  pprof_status status = words ? check_word(node, source, words, error)
-                              : check_category(node, source, error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(words ? check_word(node, source, words, error)
+                : check_category(node, source, error));
   strcpy(out->from, node->key);
   strcpy(out->category, node->text);
   return PPROF_STATUS_OK;
@@ -107,9 +106,8 @@ pprof_status ppi_config_read_rules(const ppi_yaml_node *node,
                          PPI_NVTX_MAX_RULES);
   *rules->num = 0;
   for (const ppi_yaml_node *item = node->children; item; item = item->next) {
-    pprof_status status = read_rule(item, source, rules->words,
-                                    &rules->items[*rules->num], error);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(read_rule(item, source, rules->words, &rules->items[*rules->num],
+                      error));
     ++*rules->num;
   }
   return PPROF_STATUS_OK;

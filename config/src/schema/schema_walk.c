@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/base.h"
 #include "schema/schema.h"
 
 bool ppi_walk_goes_on(const ppi_walk *at, pprof_status status,
@@ -123,8 +124,7 @@ pprof_status ppi_walk_fallbacks(const ppi_walk *at, const char *prefix,
                           .quoted = !*key->fallback,
                           .key = (char *)key->path,
                           .text = (char *)key->fallback};
-    pprof_status status = own.read_value(&own, &node, key, base);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(own.read_value(&own, &node, key, base));
     if (key->type == PPI_KEY_TEXT || key->type == PPI_KEY_PATH)
       ((ppi_config_text *)(void *)((char *)base + key->offset))->where[0] = 0;
   }

@@ -295,8 +295,7 @@ static pprof_status start(const char *config_path, const ppi_in_code *code,
     return ppi_fail(error, PPROF_STATUS_BUSY, "a window is being reported");
   ppi_thread_look();
   point_nvtx_here();
-  if (status == PPROF_STATUS_OK)
-    status = ppi_environment_log_level(&level, &own);
+  PPI_THEN(status, ppi_environment_log_level(&level, &own));
   if (status == PPROF_STATUS_OK) {
     if (!take_lock())
       return ppi_fail(error, PPROF_STATUS_BUSY, "a session is being started");
@@ -325,8 +324,7 @@ static pprof_status start_with(const pprof_start_options *options,
                                const char *text, bool alone,
                                pprof_error *error) {
   ppi_in_code code;
-  pprof_status status = ppi_in_code_take(&code, options, error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_in_code_take(&code, options, error));
   code.config_text = text;
   const char *path = NULL;
   if (options->size > offsetof(pprof_start_options, config_path))

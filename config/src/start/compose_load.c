@@ -3,6 +3,8 @@
 // Loads the input of pprof_start: defaults, the file, the program's options in
 // code, the environment.
 #include "start/compose.h"
+
+#include "base/base.h"
 #include "start/environment.h"
 
 pprof_status ppi_compose_load_with(const char *config_path,
@@ -18,8 +20,7 @@ pprof_status ppi_compose_load_with(const char *config_path,
   if (status != PPROF_STATUS_OK) return status;
   ppi_in_code_set_schedule(code, config);
   status = ppi_environment_apply(config, error);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_in_code_set_outputs(code, config, error);
+  PPI_THEN(status, ppi_in_code_set_outputs(code, config, error));
   if (status == PPROF_STATUS_OK) status = ppi_config_check(config, error);
   return status;
 }

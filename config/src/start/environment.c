@@ -282,9 +282,8 @@ static pprof_status add_value(setting *set, ppi_yaml_node *map,
                               const char *name, const char *key_at,
                               const char *value, const char *end) {
   ppi_yaml_node *node = NULL;
-  pprof_status status = ppi_yaml_parse(&set->yaml, value, (size_t)(end - value),
-                                       mark_at(set, value), &node, set->error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_yaml_parse(&set->yaml, value, (size_t)(end - value),
+                         mark_at(set, value), &node, set->error));
   if (!node)
     return ppi_yaml_fail(SET_NAME, mark_at(set, key_at), set->error,
                          "'%s' needs a value", name);
@@ -312,8 +311,7 @@ static pprof_status add_part(setting *set, const char *at, const char *end) {
     name[len] = 0;
     if (at + len >= equals)
       return add_value(set, map, name, at, equals + 1, end);
-    pprof_status status = enter(set, &map, name, at);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(enter(set, &map, name, at));
     at += len + 1;
   }
 }
@@ -326,8 +324,7 @@ static pprof_status build_settings(setting *set) {
   for (const char *at = set->variable; *at;) {
     at += strspn(at, " \t\n;");
     const char *end = end_of_part(at);
-    pprof_status status = end > at ? add_part(set, at, end) : PPROF_STATUS_OK;
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(end > at ? add_part(set, at, end) : PPROF_STATUS_OK);
     at = end;
   }
   return PPROF_STATUS_OK;
@@ -354,8 +351,7 @@ static pprof_status apply_report(ppi_config *config, pprof_error *error) {
   static const char name[] = "PPROF_REPORT";
   bool wanted = false;
   if (!variable(name)) return PPROF_STATUS_OK;
-  pprof_status status = switch_of(name, &wanted, error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(switch_of(name, &wanted, error));
   config->report = wanted;
   ppi_config_set_origin(config, "report", name);
   return PPROF_STATUS_OK;
@@ -369,8 +365,7 @@ pprof_status ppi_environment_apply(ppi_config *config, pprof_error *error) {
   setting set = {.variable = text, .error = error};
   ppi_yaml_init(&set.yaml, SET_NAME);
   status = build_settings(&set);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_config_apply(config, &set.yaml, error);
+  PPI_THEN(status, ppi_config_apply(config, &set.yaml, error));
   ppi_yaml_clear(&set.yaml);
   return status;
 }

@@ -86,8 +86,7 @@ static pprof_status write_table(ppi_running *run, const ppi_config_export *item,
   if (out && status != PPROF_STATUS_OK)
     ppi_fail(error, status, "cannot write %s: %s", path,
              pprof_status_string(status));
-  if (status == PPROF_STATUS_OK)
-    status = put_file(run, part, path, text, len, error);
+  PPI_THEN(status, put_file(run, part, path, text, len, error));
   free(text);
   ppi_part_clear(part, true);  // if it was not taken
   return status;
@@ -111,8 +110,7 @@ static pprof_status write_window(ppi_running *run, size_t at, uint32_t window,
   pprof_status status = ppi_expand_window(run->export_paths[at], window, path);
   if (status != PPROF_STATUS_OK)
     return ppi_fail(error, status, "the path of window %u is too long", window);
-  status = ppi_part_open(path, NULL, &part, error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_part_open(path, NULL, &part, error));
   return write_table(run, &run->config.exports[at], report, &part, error);
 }
 
@@ -280,8 +278,7 @@ static pprof_status add_report(ppi_running *run, pprof_error *error) {
   pprof_status status = ppi_running_calls->report_create(&run->report);
   if (status == PPROF_STATUS_OK)
     ppi_running_calls->report_set_details(run->report, &details);
-  status = ppi_running_plain_failure(error, status, "cannot make a report");
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_running_plain_failure(error, status, "cannot make a report"));
   return ppi_running_take_sink(run, ppi_running_calls->report_sink(run->report),
                                error);
 }

@@ -89,8 +89,7 @@ static void reload(void *user) {
   pprof_status status = next ? load_next(run, next, &error)
                              : ppi_fail(&error, PPROF_STATUS_NO_MEMORY,
                                         "%s: out of memory", run->config_path);
-  if (status == PPROF_STATUS_OK)
-    status = apply(run, ppi_running_config(run), next, &error);
+  PPI_THEN(status, apply(run, ppi_running_config(run), next, &error));
   if (status != PPROF_STATUS_OK) {
     note_refusal(run, error.text);
     ppi_free(next);
@@ -215,21 +214,16 @@ static pprof_status set_up_session(ppi_running *run, pprof_error *error) {
   if (status == PPROF_STATUS_OK && config->flight.given)
     status = ppi_running_calls->session_set_ring(run->session,
                                                  config->flight.memory_bytes);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_running_calls->session_set_device_mode(
-        run->session, (ppi_device_mode)config->device_mode);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_running_calls->session_set_graph_nodes(
-        run->session, config->graph_nodes == 1);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_running_calls->session_set_kernels(run->session,
-                                                    config->kernels == 1);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_running_calls->session_set_graph_kernels(
-        run->session, config->graph_kernels == 1);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_running_calls->session_set_device_calls(run->session,
-                                                         config->calls == 1);
+  PPI_THEN(status, ppi_running_calls->session_set_device_mode(
+                       run->session, (ppi_device_mode)config->device_mode));
+  PPI_THEN(status, ppi_running_calls->session_set_graph_nodes(
+                       run->session, config->graph_nodes == 1));
+  PPI_THEN(status, ppi_running_calls->session_set_kernels(
+                       run->session, config->kernels == 1));
+  PPI_THEN(status, ppi_running_calls->session_set_graph_kernels(
+                       run->session, config->graph_kernels == 1));
+  PPI_THEN(status, ppi_running_calls->session_set_device_calls(
+                       run->session, config->calls == 1));
   if (status == PPROF_STATUS_OK) status = set_config_text(run);
   if (status == PPROF_STATUS_OK) {
     ppi_running_calls->set_nvtx(&config->nvtx);
@@ -320,8 +314,7 @@ pprof_status ppi_running_prepare(ppi_running *run, const char *config_path,
   pprof_status status =
       ppi_compose_load_with(path, &run->in_code, &run->config, error);
   run->in_code.config_text = NULL;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_environment_reclaim(&run->reclaims, error);
+  PPI_THEN(status, ppi_environment_reclaim(&run->reclaims, error));
   if (status != PPROF_STATUS_OK) return status;
   run->reclaims = run->reclaims && run->config.reclaim;
   if (!getcwd(run->folder, sizeof run->folder)) run->folder[0] = 0;

@@ -123,8 +123,7 @@ static pprof_status expand_export(ppi_running *run, size_t at,
                                   pprof_error *error) {
   const ppi_config_export *item = &run->config.exports[at];
   char *path = run->export_paths[at];
-  pprof_status status = expand_own(run, &item->path, path, error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(expand_own(run, &item->path, path, error));
   bool taken =
       (run->config.log && strcmp(path, run->output) == 0) ||
       (run->config.flight.given && strcmp(path, run->flight_output) == 0);
@@ -178,8 +177,7 @@ static pprof_status keep_watched(ppi_running *run, const char *config_path,
   pprof_status status = PPROF_STATUS_OK;
   if (file->text[0]) {
     status = ppi_expand_path(file, run->touch_path, error);
-    if (status == PPROF_STATUS_OK)
-      status = make_absolute(run, file, run->touch_path, error);
+    PPI_THEN(status, make_absolute(run, file, run->touch_path, error));
   }
   if (status != PPROF_STATUS_OK || !config_path) return status;
   if (strlen(config_path) >= sizeof run->config_path)

@@ -290,8 +290,7 @@ static void trigger_window(ppi_running *run, const ppi_trigger *asked,
     status = open_log(run, asked->output, &made, &error);
   else
     strcpy(made.path, run->log_part);
-  if (status == PPROF_STATUS_OK)
-    status = begin_kernels(run, asked, &made, &error);
+  PPI_THEN(status, begin_kernels(run, asked, &made, &error));
   if (status != PPROF_STATUS_OK) {
     if (made.log) made.log->destroy(made.log);
     refuse(reply, status, error.text);

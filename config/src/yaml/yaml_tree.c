@@ -188,8 +188,7 @@ static pprof_status on_scalar(builder *build, const yaml_event_t *event) {
     return build->key ? PPROF_STATUS_OK : no_memory(build);
   }
   ppi_yaml_node *node;
-  pprof_status status = add_node(build, event, PPI_YAML_SCALAR, &node);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(add_node(build, event, PPI_YAML_SCALAR, &node));
   node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
   node->text = ppi_strdup(text);
   return node->text ? PPROF_STATUS_OK : no_memory(build);
@@ -356,8 +355,7 @@ pprof_status ppi_yaml_read(ppi_yaml *yaml, pprof_error *error) {
   if (status == PPROF_STATUS_IO)
     ppi_fail(error, status, "%s: %s", yaml->source, strerror(errno));
   close(fd);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_yaml_read_text(yaml, bytes, len, error);
+  PPI_THEN(status, ppi_yaml_read_text(yaml, bytes, len, error));
   ppi_free(bytes);
   return status;
 }

@@ -104,8 +104,7 @@ static pprof_status add_range(ppi_chrome_writer *writer,
 static pprof_status add_point(ppi_chrome_writer *writer,
                               const pprof_event *event) {
   uint32_t tid;
-  pprof_status status = ppi_chrome_rows_first(writer, event->lane, &tid);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_chrome_rows_first(writer, event->lane, &tid));
   if (event->kind == PPROF_KIND_MARK)
     ppi_chrome_write_mark(writer, event, tid);
   else if (event->value - event->value == 0)
@@ -321,8 +320,7 @@ static pprof_status chrome_define(pprof_sink *sink,
     status = ppi_chrome_rows_leave(writer, pprof_definition_id(definition));
   else if (is_renamed && writer->num_buffered)
     status = ppi_chrome_rows_rename(writer, pprof_definition_id(definition));
-  if (status == PPROF_STATUS_OK)
-    status = ppi_chrome_names_set(&writer->names[kind], definition);
+  PPI_THEN(status, ppi_chrome_names_set(&writer->names[kind], definition));
   return keep_failure(writer, status);
 }
 

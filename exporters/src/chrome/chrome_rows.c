@@ -273,8 +273,7 @@ static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
   ppi_chrome_write_slice(writer, slice, pid, track);
   if (slice->has_arrow) {
     uint32_t from;
-    pprof_status status = ppi_chrome_rows_first(writer, slice->lane, &from);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(ppi_chrome_rows_first(writer, slice->lane, &from));
     ppi_chrome_write_launch(writer, slice, from, pid, tid);
   }
   if (slice->woken_by) ppi_chrome_write_wake(writer, slice, pid, tid);
@@ -282,9 +281,8 @@ static pprof_status place(ppi_chrome_writer *writer, ppi_chrome_group *group,
   ppi_chrome_stage stage = {slice->start_ns + writer->shift_ns,
                             slice->end_ns + writer->shift_ns, pid, tid};
   for (size_t i = 0; i < slice->num_flows; i++) {
-    pprof_status status = ppi_chrome_flows_add(
-        &writer->flows, &writer->out.page, slice->flows[i], &stage);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(ppi_chrome_flows_add(&writer->flows, &writer->out.page,
+                                 slice->flows[i], &stage));
   }
   return PPROF_STATUS_OK;
 }
@@ -305,8 +303,7 @@ static pprof_status place_all(ppi_chrome_writer *writer) {
     for (size_t i = 0; i < writer->groups[kind].num_items; i++) {
       ppi_chrome_group *group = writer->groups[kind].items[i];
       if (!group || group->num_buffered == 0) continue;
-      pprof_status status = place_buffered(writer, group);
-      if (status != PPROF_STATUS_OK) return status;
+      PPI_TRY(place_buffered(writer, group));
     }
   }
   return PPROF_STATUS_OK;
@@ -322,16 +319,14 @@ static void set_horizons(ppi_chrome_writer *writer, uint64_t time_ns) {
 pprof_status ppi_chrome_rows_nest(ppi_chrome_writer *writer, uint32_t lane,
                                   ppi_chrome_slice *slice) {
   ppi_chrome_group *group = NULL;
-  pprof_status status = find_group(writer, PPI_CHROME_THREAD, lane, &group);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(find_group(writer, PPI_CHROME_THREAD, lane, &group));
   return place(writer, group, slice);
 }
 
 pprof_status ppi_chrome_rows_first(ppi_chrome_writer *writer, uint32_t lane,
                                    uint32_t *out_tid) {
   ppi_chrome_group *group = NULL;
-  pprof_status status = find_group(writer, PPI_CHROME_THREAD, lane, &group);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(find_group(writer, PPI_CHROME_THREAD, lane, &group));
   ppi_chrome_track *row = group_row(group);
   if (!row) return PPROF_STATUS_NO_MEMORY;
   *out_tid = tid_of(writer, group, row);
@@ -342,10 +337,8 @@ pprof_status ppi_chrome_rows_hold(ppi_chrome_writer *writer,
                                   ppi_chrome_kind kind, uint32_t id,
                                   const ppi_chrome_slice *slice) {
   ppi_chrome_group *group = NULL;
-  pprof_status status = find_group(writer, kind, id, &group);
-  if (status == PPROF_STATUS_OK)
-    status = group_hold(group, slice, writer->next_order++);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(find_group(writer, kind, id, &group));
+  PPI_TRY(group_hold(group, slice, writer->next_order++));
   if (++writer->num_buffered < MAX_HELD) return PPROF_STATUS_OK;
   set_horizons(writer, UINT64_MAX);
   return place_all(writer);
@@ -385,8 +378,7 @@ pprof_status ppi_chrome_rows_leave(ppi_chrome_writer *writer, uint32_t id) {
     ppi_chrome_group *group = id < groups->num_items ? groups->items[id] : NULL;
     if (!group) continue;
     group->horizon_ns = UINT64_MAX;
-    pprof_status status = place_buffered(writer, group);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(place_buffered(writer, group));
     ppi_chrome_write_left(writer, group, lane);
     group_clear(group);
     ppi_free(group);

@@ -163,8 +163,8 @@ pprof_status ppi_flight_dump_open(ppi_flight_dump *dump, const char *uuid,
   *part = (ppi_part){.fd = -1};
   dump->disk = disk;
   pprof_status status = ppi_log_payload_init(&dump->payload);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_assembler_init(&dump->assembler, gather, dump, 0, 0);
+  PPI_THEN(status,
+           ppi_log_assembler_init(&dump->assembler, gather, dump, 0, 0));
   uint8_t header[PPI_LOG_FILE_HEADER_SIZE];
   ppi_log_file_header_store(header, uuid);
   ppi_buffer_bytes(&dump->out, header, sizeof header);
@@ -287,11 +287,9 @@ void ppi_flight_dump_begin(ppi_flight_dump *dump, const ppi_flight_past *past,
   dump->first_ns = PPI_MIN(first_ns, dump->span.from_ns);
   if (dump->status != PPROF_STATUS_OK) return;
   pprof_status status = notify_info(dump, past, reason);
-  if (status == PPROF_STATUS_OK)
-    status = notify_definitions(dump, past, first_block);
+  PPI_THEN(status, notify_definitions(dump, past, first_block));
   if (status == PPROF_STATUS_OK) status = notify_windows(dump, past, position);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_assembler_flush(&dump->assembler);
+  PPI_THEN(status, ppi_log_assembler_flush(&dump->assembler));
   fail(dump, status, NULL);
 }
 
@@ -331,10 +329,8 @@ static pprof_status notify_open(ppi_flight_dump *dump, uint64_t time_ns) {
                          .end_seq = seq + 1,
                          .lane = event.lane};
     status = ppi_lane_high_water_raise(&dump->ends, event.lane, seq + 1);
-    if (status == PPROF_STATUS_OK)
-      status = ppi_tally_batch(&dump->tally, &batch);
-    if (status == PPROF_STATUS_OK)
-      status = ppi_log_assembler_events(&dump->assembler, &batch);
+    PPI_THEN(status, ppi_tally_batch(&dump->tally, &batch));
+    PPI_THEN(status, ppi_log_assembler_events(&dump->assembler, &batch));
     if (status != PPROF_STATUS_OK) return status;
     dump->last_ns = PPI_MAX(dump->last_ns, event.end_ns);
   }
@@ -344,8 +340,7 @@ static pprof_status notify_open(ppi_flight_dump *dump, uint64_t time_ns) {
 static pprof_status end_at(ppi_flight_dump *dump, const ppi_log_block *block) {
   bool whole = false;
   pprof_status status = ppi_log_payload_open(&dump->payload, block);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_payload_piece(&dump->payload, block, &whole);
+  PPI_THEN(status, ppi_log_payload_piece(&dump->payload, block, &whole));
   if (status != PPROF_STATUS_OK || !whole) return status;
   dump->over = true;
   return dump->begun ? notify_open(dump, block->header.min_start_ns) : status;
@@ -380,8 +375,7 @@ static bool is_end(const ppi_flight_dump *dump, const ppi_log_block *block) {
 
 static pprof_status copy_block(ppi_flight_dump *dump, ppi_log_block *block,
                                uint8_t *bytes, uint32_t len) {
-  pprof_status status = read_block(dump, block);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(read_block(dump, block));
   block->header.number = dump->assembler.next_number++;
   ppi_log_header_store(bytes, &block->header, dump->payload.runs);
   return gather(dump, bytes, len);
@@ -421,8 +415,7 @@ static pprof_status notify_totals(ppi_flight_dump *dump, const uint64_t *counts,
   pprof_status status =
       ppi_tally_items_beside(&dump->tally, sums, &items, &totals.num_items);
   totals.items = items;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_assembler_totals(&dump->assembler, &totals, NULL);
+  PPI_THEN(status, ppi_log_assembler_totals(&dump->assembler, &totals, NULL));
   ppi_free(items);
   return status;
 }

@@ -105,8 +105,7 @@ static pprof_status put_words(FILE *out, const ppi_figures *figures) {
   ppi_page ran = {.width = NO_WRAPPING}, trust = ran, page = {0};
   ppi_base_kind base = ppi_figures_base(figures);
   ppi_ranks ranks;
-  pprof_status status = ppi_ranks_of(figures, base, &ranks);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_ranks_of(figures, base, &ranks));
   if (figures->answers[base].num_units)
     ppi_answer_put_line(&ran, figures, base, NULL);
   ppi_trust_put_line(&trust, figures, PPI_TIME_MS);
@@ -296,8 +295,7 @@ pprof_status ppi_html_write(const pprof_report *report,
   ppi_html_begin(out);
   pprof_status status = put_words(out, figures);
   if (status == PPROF_STATUS_OK) status = put_documents(report, options, out);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_picture_pack(picture, figures, out);
+  PPI_THEN(status, ppi_picture_pack(picture, figures, out));
   pprof_status ended = ppi_html_end(out);
   return status == PPROF_STATUS_OK ? ended : status;
 }

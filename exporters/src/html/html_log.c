@@ -16,10 +16,8 @@ static pprof_status read_first(const char *path, pprof_report *report,
   ppi_report_set_details(report, &details);
   ppi_tee_init(&both);
   pprof_status status = ppi_tee_add(&both, pprof_report_sink(report));
-  if (status == PPROF_STATUS_OK)
-    status = ppi_tee_add(&both, ppi_picture_survey(picture));
-  if (status == PPROF_STATUS_OK)
-    status = pprof_log_read(path, &both.base, error);
+  PPI_THEN(status, ppi_tee_add(&both, ppi_picture_survey(picture)));
+  PPI_THEN(status, pprof_log_read(path, &both.base, error));
   if (status == PPROF_STATUS_OK) status = both.first_error;
   ppi_tee_forget_sinks(&both);
   return status;
@@ -30,12 +28,9 @@ static pprof_status write_with(const char *path, FILE *out,
                                pprof_error *error) {
   const ppi_report_options options = {0};
   pprof_status status = read_first(path, report, picture, error);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_picture_plan(picture, ppi_report_figures(report));
-  if (status == PPROF_STATUS_OK)
-    status = pprof_log_read(path, ppi_picture_detail(picture), error);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_html_write(report, picture, &options, out);
+  PPI_THEN(status, ppi_picture_plan(picture, ppi_report_figures(report)));
+  PPI_THEN(status, pprof_log_read(path, ppi_picture_detail(picture), error));
+  PPI_THEN(status, ppi_html_write(report, picture, &options, out));
   return status;
 }
 
@@ -45,8 +40,7 @@ pprof_status ppi_html_write_log(const char *path, FILE *out,
   ppi_picture *picture = NULL;
   pprof_status status = pprof_report_create(&report);
   if (status == PPROF_STATUS_OK) status = ppi_picture_create(&picture);
-  if (status == PPROF_STATUS_OK)
-    status = write_with(path, out, report, picture, error);
+  PPI_THEN(status, write_with(path, out, report, picture, error));
   ppi_picture_destroy(picture);
   pprof_report_destroy(report);
   return status;

@@ -364,8 +364,7 @@ static pprof_status take(ppi_picture *picture, const pprof_event *event) {
   uint32_t stage = ppi_page_data_stage(picture, event->site);
   if (event->kind == PPROF_KIND_COUNTER) return count(picture, event, stage);
   if (!ppi_picture_span(event, false, &ns)) return PPROF_STATUS_OK;
-  pprof_status status = sum_up(picture, event, stage);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(sum_up(picture, event, stage));
   uint32_t row = ppi_page_data_row(picture, event);
   uint32_t stream = ppi_page_data_stream_row(picture, event);
   if (row == PPI_SEEN_NONE) return PPROF_STATUS_OK;

@@ -203,8 +203,7 @@ static pprof_status put_requests(ppi_page *page, const ppi_picture *picture,
                most_of(level));
     }
     ppi_page_text(page, "]");
-    if (status == PPROF_STATUS_OK)
-      status = put_longest_path(page, picture, i, level);
+    PPI_THEN(status, put_longest_path(page, picture, i, level));
     ppi_page_text(page, "}");
   }
   ppi_page_text(page, "]");
@@ -266,8 +265,7 @@ static pprof_status put_picture(ppi_page *page, const ppi_picture *picture,
   pprof_status status = put_requests(page, picture, level);
   put_counters(page, picture, level);
   ppi_bands_put(page, picture, figures, level);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_spreads_put(page, figures, most_of(level));
+  PPI_THEN(status, ppi_spreads_put(page, figures, most_of(level)));
   ppi_page_text(page, "}");
   return status;
 }

@@ -449,8 +449,7 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   // The calls need the memory now.
   if (!other.is_job) clear_run(report->run);
   pprof_status status = end_beside(&other, ppi_or_no_memory(done));
-  if (status == PPROF_STATUS_OK)
-    status = ppi_or_no_memory(note_hidden(&figures));
+  PPI_THEN(status, ppi_or_no_memory(note_hidden(&figures)));
   if (status != PPROF_STATUS_OK)
     ppi_limit_divide(other.found, NULL);
   else
@@ -514,8 +513,7 @@ static pprof_status can_merge(const pprof_report *into,
 }
 
 pprof_status ppi_report_add(pprof_report *into, const pprof_report *from) {
-  pprof_status status = can_merge(into, from);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(can_merge(into, from));
   return ppi_or_no_memory(ppi_figures_add(&into->figures, &from->figures));
 }
 
@@ -528,8 +526,7 @@ pprof_status ppi_report_join(pprof_report *report) {
 
 // Builds a separate sum, so that a failure leaves `into` unchanged.
 pprof_status pprof_report_merge(pprof_report *into, const pprof_report *from) {
-  pprof_status status = can_merge(into, from);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(can_merge(into, from));
   ppi_figures sum = {.details = into->details};
   bool done = ppi_figures_add(&sum, &into->figures) &&
               ppi_figures_add(&sum, &from->figures);

@@ -30,6 +30,17 @@
     if (__atomic_load_n(pointer, __ATOMIC_RELAXED) != (value)) \
       __atomic_store_n(pointer, value, __ATOMIC_RELAXED);      \
   } while (0)
+// PPI_THEN makes a call that answers a status if `status` is good so far;
+// PPI_TRY makes one, and returns its status if it failed.
+#define PPI_THEN(status, ...)                                  \
+  do {                                                         \
+    if ((status) == PPROF_STATUS_OK) (status) = (__VA_ARGS__); \
+  } while (0)
+#define PPI_TRY(...)                                      \
+  do {                                                    \
+    pprof_status ppi_tried_ = (__VA_ARGS__);              \
+    if (ppi_tried_ != PPROF_STATUS_OK) return ppi_tried_; \
+  } while (0)
 #define PPI_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define PPI_MAX(a, b) ((a) > (b) ? (a) : (b))
 

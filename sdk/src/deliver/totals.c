@@ -45,8 +45,7 @@ pprof_status ppi_totals_add_spool(ppi_tally *tally, const ppi_spool *spool) {
 pprof_status ppi_totals_build(ppi_tally *tally, const ppi_spool *spool,
                               ppi_total **out, size_t *out_num) {
   const ppi_spool_header *header = spool->header;
-  pprof_status status = ppi_totals_add_spool(tally, spool);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_totals_add_spool(tally, spool));
   uint64_t recorded = ppi_tally_get(tally, PPROF_ALL_LANES, PPI_TOTAL_RECORDED);
   uint64_t run[PPI_NUM_TOTALS] = {
       [PPI_TOTAL_NAMES_OVERFLOWED] = header->names_overflowed,

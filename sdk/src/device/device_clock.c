@@ -344,16 +344,13 @@ static pprof_status by_anchor(ppi_device_session *session, uint32_t pool,
   const ppi_anchor *last = &clock->anchors[clock->num_anchors - 1];
   int64_t since_ns = 0;
   bool absolute = ppi_device_is_absolute(session);
-  pprof_status status =
-      elapsed(session, absolute ? NULL : last->event, begin, &since_ns);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(elapsed(session, absolute ? NULL : last->event, begin, &since_ns));
   int64_t device_ns = absolute ? since_ns : last->device_ns + since_ns;
   const ppi_anchor *best = best_anchor(session, clock, device_ns);
   if (absolute)
     since_ns = device_ns - best->device_ns;
   else if (best != last)
-    status = elapsed(session, best->event, begin, &since_ns);
-  if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(elapsed(session, best->event, begin, &since_ns));
   out->start_ns = run_ns_at(clock, best, since_ns);
   out->error_ns = bound_ns(session, clock, best, since_ns);
   return PPROF_STATUS_OK;
@@ -430,8 +427,7 @@ static pprof_status read_duration(ppi_device_session *session, void *begin,
   if (ppi_device_is_absolute(session)) {
     int64_t begin_ns = 0, end_ns = 0;
     status = elapsed(session, NULL, begin, &begin_ns);
-    if (status == PPROF_STATUS_OK)
-      status = elapsed(session, NULL, end, &end_ns);
+    PPI_THEN(status, elapsed(session, NULL, end, &end_ns));
     *out_ns = end_ns - begin_ns;
   } else {
     status = elapsed(session, begin, end, out_ns);

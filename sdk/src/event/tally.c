@@ -85,8 +85,7 @@ static pprof_status count_columns(ppi_tally *tally,
                                   const ppi_columns *columns) {
   for (size_t i = 0; i < columns->num_shapes; i++) {
     const ppi_column_shape *shape = &columns->shapes[i];
-    pprof_status status = make_room(tally, shape->event.lane);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(make_room(tally, shape->event.lane));
     uint64_t *row = tally->lanes[shape->event.lane];
     row[PPI_TOTAL_RECORDED] += shape->count;
     count_flags(row, shape->event.flags, shape->count);
@@ -102,8 +101,7 @@ pprof_status ppi_tally_batch(ppi_tally *tally, const pprof_batch *batch) {
   if (columns) return count_columns(tally, columns);
   for (size_t i = 0; i < batch->num_events;) {
     uint32_t lane = pprof_batch_at(batch, i)->lane;
-    pprof_status status = make_room(tally, lane);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(make_room(tally, lane));
     i = count_lane(batch, i, lane, tally->lanes[lane]);
   }
   return PPROF_STATUS_OK;
@@ -158,8 +156,7 @@ pprof_status ppi_tally_less(const pprof_totals *totals, const ppi_tally *missed,
     status = make_room(&tally, (uint32_t)missed->num_lanes - 1);
   for (size_t i = 0; i < missed->num_lanes && status == PPROF_STATUS_OK; i++)
     take_missed(tally.lanes[i], missed->lanes[i]);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_tally_items_beside(&tally, run, out, out_num);
+  PPI_THEN(status, ppi_tally_items_beside(&tally, run, out, out_num));
   ppi_tally_clear(&tally);
   return status;
 }

@@ -378,8 +378,7 @@ static pprof_status read_header(look *self, const char *path) {
     return ppi_fail(self->error, PPROF_STATUS_IO, "%.160s: cannot be read",
                     path);
   ppi_spool spool = {.size = self->size, .header = self->header};
-  pprof_status status = ppi_salvage_check_header(&spool, path, self->error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_salvage_check_header(&spool, path, self->error));
   const ppi_spool_header *header = self->header;
   self->scale = ppi_scale_make(header->start_ticks, header->ticks_per_second);
   lived_at(self, header->start_ticks);
@@ -484,8 +483,7 @@ static pprof_status look_at_all(look *self, const char *path) {
   self->before = ppi_alloc(sizeof *self->before);
   if (!self->header || !self->lane || !self->table || !self->before)
     return no_memory(self);
-  status = read_header(self, path);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(read_header(self, path));
   self->claimed = ppi_alloc(self->header->num_chunks);
   if (!self->claimed) return no_memory(self);
   look_at_lanes(self);

@@ -509,8 +509,7 @@ pprof_status ppi_salvage_deliver(ppi_salvage *salvage,
   const kept_query query = {kept, user};
   status = ppi_drain_definitions(&drain, salvage->spool.header->names_end);
   if (status == PPROF_STATUS_OK) status = ppi_drain_edges(&drain);
-  if (status == PPROF_STATUS_OK)
-    status = deliver_records(salvage, &drain, &query);
+  PPI_THEN(status, deliver_records(salvage, &drain, &query));
   pprof_status counted = count(salvage, &drain);
   ppi_drain_clear(&drain);
   return status != PPROF_STATUS_OK ? status : counted;

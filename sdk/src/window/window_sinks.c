@@ -324,8 +324,7 @@ static pprof_status take_checkpoint(pprof_sink *sink,
   bool is_awaited = false;
   for (ppi_window_feed *f = windows->feeds; f; f = f->next) {
     size_t num_open = 0;
-    pprof_status status = notify_checkpoint(windows, f, checkpoint, &num_open);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(notify_checkpoint(windows, f, checkpoint, &num_open));
     if (advances && f->is_closed && f->close_ns <= checkpoint->time_ns &&
         num_open == 0)
       f->is_done = true;

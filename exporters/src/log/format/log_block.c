@@ -297,8 +297,7 @@ pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
                                       const pprof_definition *definition) {
   ppi_buffer *out = &assembler->definitions;
   if (is_again(assembler, definition) && is_in_use(assembler, definition)) {
-    pprof_status status = close_events(assembler);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(close_events(assembler));
   }
   const char *name = definition->name ? definition->name : "";
   size_t len = ppi_text_cut(name, assembler->raw_limit - 64);
@@ -308,8 +307,7 @@ pprof_status ppi_log_assembler_define(ppi_log_assembler *assembler,
     len = 2;
   }
   if (out->len + len + 64 > assembler->raw_limit) {
-    pprof_status status = emit_definitions(assembler);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(emit_definitions(assembler));
   }
   ppi_buffer_varint(out, definition->kind);
   ppi_buffer_varint(out, definition->id);
@@ -444,8 +442,7 @@ static pprof_status add_batch(ppi_log_assembler *assembler,
   if (!run || run->run.end_seq != seq) {
     if (assembler->num_runs >= assembler->max_runs)
       status = close_events(assembler);
-    if (status == PPROF_STATUS_OK)
-      status = open_run(assembler, batch->lane, 0, seq, &run);
+    PPI_THEN(status, open_run(assembler, batch->lane, 0, seq, &run));
     if (status != PPROF_STATUS_OK) return status;
   }
   run->run.end_seq = batch->end_seq;

@@ -296,8 +296,7 @@ static pprof_status read_events(ppi_run_decoder *decoder, columns *in,
       hits--;
     } else {
       uint32_t token;
-      pprof_status status = read_token(decoder, in, &token);
-      if (status != PPROF_STATUS_OK) return status;
+      PPI_TRY(read_token(decoder, in, &token));
       if (tokens->at < tokens->end) hits = ppi_cursor_varint(tokens);
       last = token + 1;
       *predicted = (uint16_t)last;

@@ -109,8 +109,7 @@ pprof_status ppi_log_payload_define(ppi_log_payload *payload,
     memcpy(payload->name, name, len);
     payload->name[len] = '\0';
     definition.name = payload->name;
-    pprof_status status = PPI_SINK_CALL(sink, define, &definition);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(PPI_SINK_CALL(sink, define, &definition));
   }
   return PPROF_STATUS_OK;
 }
@@ -144,12 +143,10 @@ pprof_status ppi_log_payload_events(ppi_log_payload *payload,
   const uint8_t *at = payload->raw;
   for (uint32_t i = 0; i < block->header.num_runs; i++) {
     const ppi_log_run *run = &block->runs[i];
-    pprof_status status = ppi_run_decode(&payload->decoder, run, at);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(ppi_run_decode(&payload->decoder, run, at));
     at += run->payload_len;
     const ppi_columns columns = ppi_run_decoder_columns(&payload->decoder, run);
-    status = ppi_log_payload_give(payload, &columns, sink);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(ppi_log_payload_give(payload, &columns, sink));
   }
   return PPROF_STATUS_OK;
 }
@@ -281,8 +278,7 @@ static pprof_status read_open(ppi_log_payload *payload,
   ppi_run_decoder *decoder = &payload->decoder;
   for (uint32_t i = 0; i < block->header.num_runs; i++) {
     const ppi_log_run *run = &block->runs[i];
-    pprof_status status = ppi_run_decode(decoder, run, at);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(ppi_run_decode(decoder, run, at));
     at += run->payload_len;
     size_t num = payload->num_open + run->num_events;
     if (num > MAX_OPEN) return PPROF_STATUS_CORRUPT;
@@ -332,8 +328,7 @@ pprof_status ppi_log_payload_piece(ppi_log_payload *payload,
     begin_pieces(payload, header->type);
   else if (!goes_on)
     return PPROF_STATUS_OK;  // its beginning is lost
-  pprof_status status = read_piece(payload, block);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(read_piece(payload, block));
   payload->num_pieces++;
   if (header->flags & PPI_LOG_MORE) {
     payload->open_type = header->type;

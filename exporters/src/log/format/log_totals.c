@@ -34,8 +34,7 @@ pprof_status ppi_log_totals_join(ppi_tally *tally, const pprof_totals *more,
                                  uint64_t incomplete, ppi_total **out,
                                  size_t *out_num) {
   uint64_t run[PPI_NUM_TOTALS] = {0};
-  pprof_status status = add_lanes(tally, more);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(add_lanes(tally, more));
   add_run(run, more);
   run[PPI_TOTAL_INCOMPLETE] = incomplete;
   // Recover knows the cost of a marker, but not the records in the log's

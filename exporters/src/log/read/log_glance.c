@@ -14,8 +14,7 @@ pprof_status ppi_log_glance_info(ppi_log_payload *payload,
                                  ppi_log_glance *out) {
   bool whole;
   pprof_status status = ppi_log_payload_open(payload, block);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_payload_piece(payload, block, &whole);
+  PPI_THEN(status, ppi_log_payload_piece(payload, block, &whole));
   if (status == PPROF_STATUS_NO_MEMORY) return status;
   if (status != PPROF_STATUS_OK || !whole) return PPROF_STATUS_OK;
   pprof_run_info info = {.texts = payload->info.items,
@@ -61,8 +60,7 @@ pprof_status ppi_log_glance_at(const char *path, ppi_log_glance *out,
   out->complete = true;
   for (bool more = true; more && status == PPROF_STATUS_OK;) {
     status = glance_run(file, &payload, out);
-    if (status == PPROF_STATUS_OK)
-      status = ppi_log_file_next_run(file, path, &more, error);
+    PPI_THEN(status, ppi_log_file_next_run(file, path, &more, error));
     out->several = out->several || more;
   }
   ppi_log_payload_clear(&payload);

@@ -76,8 +76,7 @@ static pprof_status begin(log_reader *reader) {
     info = (pprof_run_info){&uuid, uuid.value[0] != '\0', NULL};
   reader->begun = true;
   reader->first_segment = ppi_segment_of(&info);
-  pprof_status status = note_segment(reader, reader->first_segment);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(note_segment(reader, reader->first_segment));
   reader->num_before = ppi_segment_records_before(&info);
   const char *named = pprof_run_info_text(&info, "uuid");
   snprintf(reader->uuid, sizeof reader->uuid, "%s", named ? named : "");
@@ -140,10 +139,8 @@ static pprof_status read_block(log_reader *reader, const ppi_log_block *block) {
   if (type == PPI_LOG_INFO && reader->begun) return PPROF_STATUS_OK;
   if (reader->skims && (type == PPI_LOG_EVENTS || type == PPI_LOG_CHECKPOINT))
     return reader->begun ? PPROF_STATUS_OK : begin(reader);
-  pprof_status status = ppi_log_payload_open(&reader->payload, block);
-  if (status == PPROF_STATUS_OK && type != PPI_LOG_INFO && !reader->begun)
-    status = begin(reader);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_log_payload_open(&reader->payload, block));
+  if (type != PPI_LOG_INFO && !reader->begun) PPI_TRY(begin(reader));
   switch (type) {
     case PPI_LOG_DEFINITIONS:
       return ppi_log_payload_define(&reader->payload, block, &reader->tap);
@@ -201,8 +198,7 @@ static pprof_status read_blocks(log_reader *reader) {
         block.ok ? take_block(reader, &block) : PPROF_STATUS_OK;
     if (status != PPROF_STATUS_OK) return status;
   }
-  pprof_status status = deliver_all(reader);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(deliver_all(reader));
   return reader->begun ? PPROF_STATUS_OK : begin(reader);
 }
 
@@ -290,8 +286,7 @@ static pprof_status finish(log_reader *reader) {
   pprof_status status = PPROF_STATUS_OK;
   if (!reader->complete)
     status = ppi_tally_join(&reader->earlier, &reader->tally);
-  if (status == PPROF_STATUS_OK)
-    status = notify_totals(reader, &reader->earlier, notes);
+  PPI_THEN(status, notify_totals(reader, &reader->earlier, notes));
   ppi_free(notes);
   return status;
 }
@@ -351,8 +346,7 @@ static pprof_status start_run(log_reader *reader, const char *path,
       return resume(reader, next.segment);
     *out_repeated = same && was_read(reader, next.segment);
     if (*out_repeated) return PPROF_STATUS_OK;
-    status = end_run(reader);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(end_run(reader));
   }
   clear_run(reader);
   return PPROF_STATUS_OK;
@@ -394,8 +388,7 @@ static pprof_status read_runs(log_reader *reader, const char *path,
       *damaged = ppi_fail(error, PPROF_STATUS_CORRUPT,
                           "%s: segments missing before it: %u", path,
                           reader->num_gaps);
-    status = ppi_log_file_next_run(reader->file, path, &more, error);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(ppi_log_file_next_run(reader->file, path, &more, error));
   }
   return PPROF_STATUS_OK;
 }
@@ -407,8 +400,7 @@ static pprof_status read_paths(log_reader *reader, const char *const *paths,
     status = ppi_log_file_open(paths[i], &reader->file, error);
     if (status == PPROF_STATUS_OK && reader->skims)
       ppi_log_contents_skim(paths[i], reader->file, &reader->contents);
-    if (status == PPROF_STATUS_OK)
-      status = read_runs(reader, paths[i], &damaged, error);
+    PPI_THEN(status, read_runs(reader, paths[i], &damaged, error));
     ppi_log_file_close(reader->file);
     reader->file = NULL;
   }

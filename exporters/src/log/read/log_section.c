@@ -29,8 +29,7 @@ static pprof_status note_info(ppi_log_payload *payload,
                               ppi_log_section *out) {
   bool whole;
   pprof_status status = ppi_log_payload_open(payload, block);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_payload_piece(payload, block, &whole);
+  PPI_THEN(status, ppi_log_payload_piece(payload, block, &whole));
   if (status == PPROF_STATUS_NO_MEMORY) return status;
   pprof_run_info info = {payload->info.items, payload->info.num, NULL};
   out->base_ns = number_of(pprof_run_info_text(&info, "time_base_realtime_ns"));
@@ -134,8 +133,7 @@ pprof_status ppi_log_peek(const char *path, uint64_t offset,
   pprof_status status = ppi_log_file_open(path, &file, NULL);
   if (status != PPROF_STATUS_OK) return status;
   status = ppi_log_payload_init(&payload);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_file_seek_run(file, offset, path, NULL);
+  PPI_THEN(status, ppi_log_file_seek_run(file, offset, path, NULL));
   if (status == PPROF_STATUS_OK) {
     ppi_log_block block;
     memcpy(out->uuid, ppi_log_file_uuid(file), sizeof out->uuid);
@@ -162,8 +160,8 @@ pprof_status ppi_log_pieces_open(ppi_log_pieces *pieces, const char *path,
   memset(pieces, 0, sizeof *pieces);
   pieces->section = section;
   pprof_status status = ppi_log_file_open(path, &pieces->file, error);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_file_seek_run(pieces->file, section->offset, path, error);
+  PPI_THEN(status,
+           ppi_log_file_seek_run(pieces->file, section->offset, path, error));
   if (status != PPROF_STATUS_OK)
     ppi_log_pieces_close(pieces);
   else

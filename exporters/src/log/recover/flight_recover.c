@@ -273,8 +273,7 @@ static pprof_status make_dump(recovery *job) {
   copy_blocks(job);
   job->dump.over = false;
   if (job->dump.status != PPROF_STATUS_OK) return job->dump.status;
-  status = add_tail(job);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(add_tail(job));
   uint64_t counts[PPI_NUM_TOTALS];
   count(job, counts);
   return ppi_flight_dump_finish(&job->dump, counts, job->reason);

@@ -248,8 +248,7 @@ static pprof_status with_spool(ppi_recover_job *recovery, const char *part) {
 }
 
 static pprof_status from_spool(ppi_recover_job *recovery, const char *path) {
-  pprof_status status = take_salvage(recovery, path, recovery->error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(take_salvage(recovery, path, recovery->error));
   if (recovery->foreign) recovery->options.keep = true;
   return with_spool(recovery, NULL);
 }
@@ -349,8 +348,7 @@ static pprof_status from_glance(ppi_recover_job *recovery, const char *path,
 
 static pprof_status from_log(ppi_recover_job *recovery, const char *path) {
   ppi_log_glance found;
-  pprof_status status = ppi_log_glance_at(path, &found, recovery->error);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_log_glance_at(path, &found, recovery->error));
   return from_glance(recovery, path, &found);
 }
 

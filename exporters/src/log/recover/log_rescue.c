@@ -65,8 +65,7 @@ static pprof_status salvage_define(pprof_sink *sink,
 
 static pprof_status salvage_events(pprof_sink *sink, const pprof_batch *batch) {
   ppi_rescue *rescue = of_salvage(sink);
-  pprof_status status = ppi_tally_batch(&rescue->tally, batch);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_tally_batch(&rescue->tally, batch));
   rescue->result->records_recovered += batch->num_events;
   return ppi_log_assembler_events(&rescue->assembler, batch);
 }
@@ -233,9 +232,8 @@ static pprof_status close_windows(ppi_rescue *rescue) {
   for (size_t i = 0; i < rescue->num_windows; i++) {
     ppi_rescue_window *window = &rescue->windows[i];
     if (!window->opened || window->closed) continue;
-    pprof_status status = ppi_log_assembler_window(
-        &rescue->assembler, window->index, false, rescue->last_time_ns);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(ppi_log_assembler_window(&rescue->assembler, window->index, false,
+                                     rescue->last_time_ns));
     window->closed = true;
   }
   return PPROF_STATUS_OK;
@@ -252,8 +250,8 @@ static pprof_status write_totals(ppi_rescue *rescue, ppi_salvage *salvage) {
   pprof_status status =
       ppi_log_totals_join(&rescue->tally, extra, 1, &items, &totals.num_items);
   totals.items = items;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_assembler_totals(&rescue->assembler, &totals, &note);
+  PPI_THEN(status,
+           ppi_log_assembler_totals(&rescue->assembler, &totals, &note));
   ppi_free(items);
   return status;
 }

@@ -115,9 +115,9 @@ static pprof_status fill(ppi_recover_job *recovery, ppi_rescue *rescue,
   ppi_salvage *salvage = *next ? NULL : recovery->salvage;
   ppi_text uuid = {"uuid", recovery->uuid};
   pprof_run_info none = {.texts = &uuid, .num_texts = 1};
-  if (status == PPROF_STATUS_OK)
-    status = ppi_rescue_finish(rescue, salvage,
-                               salvage ? ppi_salvage_run_info(salvage) : &none);
+  PPI_THEN(status,
+           ppi_rescue_finish(rescue, salvage,
+                             salvage ? ppi_salvage_run_info(salvage) : &none));
   if (rescue->io_error)
     return fail_io(recovery, recovery->temporary_path.text, rescue->io_error);
   return status == PPROF_STATUS_OK ? status : no_log(recovery, status);

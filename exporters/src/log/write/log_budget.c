@@ -75,8 +75,7 @@ static pprof_status count_blocks(ppi_log_payload *payload, pprof_sink *sink,
     if (header.type == PPI_LOG_EVENTS &&
         ppi_log_parse_staged(blocks, (uint32_t)size, payload->runs, &block)) {
       status = ppi_log_payload_open(payload, &block);
-      if (status == PPROF_STATUS_OK)
-        status = ppi_log_payload_events(payload, &block, sink);
+      PPI_THEN(status, ppi_log_payload_events(payload, &block, sink));
     }
     blocks += size;
     len -= size;
@@ -93,8 +92,8 @@ pprof_status ppi_log_budget_refuse(ppi_log_budget *budget,
   ppi_log_payload payload;
   *out_num_blocks = 0;
   pprof_status status = ppi_log_payload_init(&payload);
-  if (status == PPROF_STATUS_OK)
-    status = count_blocks(&payload, &sink.base, blocks, len, out_num_blocks);
+  PPI_THEN(status,
+           count_blocks(&payload, &sink.base, blocks, len, out_num_blocks));
   ppi_log_payload_clear(&payload);
   return status;
 }
@@ -120,12 +119,11 @@ pprof_status ppi_log_budget_totals(const ppi_log_budget *budget,
   pprof_status status = ppi_rotate_totals(rotate, &budget->dropped, totals,
                                           &items, &mine.num_items);
   mine.items = items;
-  if (status == PPROF_STATUS_OK)
-    status = ppi_rotate_notify_lanes(rotate, &mine, assembler);
+  PPI_THEN(status, ppi_rotate_notify_lanes(rotate, &mine, assembler));
   const ppi_text note = {budget->error ? "disk" : "disk_limit", text};
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_assembler_totals(assembler, &mine,
-                                      budget->error || dropped ? &note : NULL);
+  PPI_THEN(status,
+           ppi_log_assembler_totals(assembler, &mine,
+                                    budget->error || dropped ? &note : NULL));
   ppi_free(items);
   return status;
 }

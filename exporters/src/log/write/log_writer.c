@@ -175,11 +175,10 @@ static pprof_status notify_info(log_writer *writer,
       status = PPROF_STATUS_NO_MEMORY;
   }
   name_segment(writer);
-  if (status == PPROF_STATUS_OK)
-    status = writer->segment_bytes
-                 ? ppi_rotate_info(&writer->rotate, &writer->assembler)
-                 : ppi_log_assembler_info(&writer->assembler, info, &taken,
-                                          is_taken);
+  PPI_THEN(status, writer->segment_bytes
+                       ? ppi_rotate_info(&writer->rotate, &writer->assembler)
+                       : ppi_log_assembler_info(&writer->assembler, info,
+                                                &taken, is_taken));
   if (counts(writer)) ppi_log_budget_end_essential(&writer->budget);
   return status;
 }
@@ -260,8 +259,7 @@ static pprof_status turn_if_full(log_writer *writer) {
   ppi_log_budget_begin_essential(&writer->budget);
   if (status == PPROF_STATUS_OK) status = turn(writer);
   ppi_log_budget_end_essential(&writer->budget);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_rotate_notify(&writer->rotate, &writer->assembler);
+  PPI_THEN(status, ppi_rotate_notify(&writer->rotate, &writer->assembler));
   writer->begin_len = writer->segment_len;
   writer->has_more = false;
   return status;
@@ -317,9 +315,8 @@ static pprof_status checkpoint(pprof_sink *sink,
   if (ppi_log_ring_is_behind(&writer->ring)) return status;
   if (writer->segment_bytes) {
     status = turn_if_full(writer);
-    if (status == PPROF_STATUS_OK)
-      status = ppi_rotate_notify_open(&writer->rotate, checkpoint,
-                                      &writer->assembler);
+    PPI_THEN(status, ppi_rotate_notify_open(&writer->rotate, checkpoint,
+                                            &writer->assembler));
     if (status != PPROF_STATUS_OK || writer->budget.full)
       return fail(writer, status);
     writer->has_more = true;
@@ -376,8 +373,7 @@ static pprof_status notify_totals(log_writer *writer,
                : ppi_log_assembler_totals(&writer->assembler, totals, NULL);
   }
   // The rest may be refused; then the totals state it.
-  pprof_status status = ppi_log_assembler_flush(&writer->assembler);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_log_assembler_flush(&writer->assembler));
   ppi_log_budget_begin_essential(&writer->budget);
   return ppi_log_budget_totals(&writer->budget, &writer->rotate, totals,
                                &writer->assembler);
@@ -432,8 +428,7 @@ static pprof_status finish(pprof_sink *sink, const pprof_totals *totals) {
   uint64_t deadline_ns = ppi_monotonic_ns() + writer->limit_ms * 1000000;
   pprof_status status = check(writer);
   if (writer->finished || !writer->io) return status;
-  if (status == PPROF_STATUS_OK)
-    status = fail(writer, notify_totals(writer, totals));
+  PPI_THEN(status, fail(writer, notify_totals(writer, totals)));
   if (status == PPROF_STATUS_OK) push_backlog(writer, deadline_ns);
   if (writer->status == PPROF_STATUS_IO) notify_loss(writer, totals);
   close_io(writer, deadline_ns);

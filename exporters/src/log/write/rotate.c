@@ -75,8 +75,7 @@ static pprof_status notify_event(ppi_rotate *rotate, const pprof_event *event,
                                  ppi_log_assembler *assembler) {
   pprof_status status =
       define_name(rotate, PPROF_DEFINITION_LANE, event->lane, assembler);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_rotate_notify_site(rotate, event->site, assembler);
+  PPI_THEN(status, ppi_rotate_notify_site(rotate, event->site, assembler));
   if (status == PPROF_STATUS_OK && event->stream)
     status =
         define_name(rotate, PPROF_DEFINITION_STREAM, event->stream, assembler);
@@ -218,9 +217,8 @@ void ppi_rotate_clear(ppi_rotate *rotate) {
 static pprof_status add_lost(ppi_tally *tally, const ppi_tally *dropped) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t lane = 0; lane < dropped->num_lanes; lane++)
-    if (status == PPROF_STATUS_OK)
-      status = ppi_tally_add(tally, (uint32_t)lane, PPI_TOTAL_LOST,
-                             dropped->lanes[lane][PPI_TOTAL_RECORDED]);
+    PPI_THEN(status, ppi_tally_add(tally, (uint32_t)lane, PPI_TOTAL_LOST,
+                                   dropped->lanes[lane][PPI_TOTAL_RECORDED]));
   return status;
 }
 
@@ -241,11 +239,10 @@ pprof_status ppi_rotate_totals(const ppi_rotate *rotate,
   pprof_totals mine = {items, totals->num_items, NULL, 0};
   ppi_tally sum = {0};
   pprof_status status = add_lost(&sum, dropped);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_totals_join(
-        &sum, &mine,
-        ppi_totals_get(totals, PPROF_ALL_LANES, PPI_TOTAL_INCOMPLETE), out,
-        out_num);
+  PPI_THEN(status, ppi_log_totals_join(&sum, &mine,
+                                       ppi_totals_get(totals, PPROF_ALL_LANES,
+                                                      PPI_TOTAL_INCOMPLETE),
+                                       out, out_num));
   ppi_tally_clear(&sum);
   ppi_free(items);
   return status;
@@ -268,8 +265,7 @@ static pprof_status take_counted(ppi_rotate *rotate, ppi_total *items,
     uint32_t lane = counted->lanes[i];
     uint64_t *row = rotate->tally.lanes[lane];
     *num = ppi_tally_append(items, *num, lane, row);
-    pprof_status status = ppi_tally_add_row(&rotate->earlier, lane, row);
-    if (status != PPROF_STATUS_OK) return status;
+    PPI_TRY(ppi_tally_add_row(&rotate->earlier, lane, row));
     for (uint32_t key = 0; key < PPI_NUM_TOTALS; key++) sums[key] += row[key];
     memset(row, 0, sizeof sums);
   }
@@ -289,8 +285,7 @@ static pprof_status end_segment(ppi_rotate *rotate,
   if (!items) return PPROF_STATUS_NO_MEMORY;
   totals.items = items;
   pprof_status status = take_counted(rotate, items, &totals.num_items);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_log_assembler_totals(assembler, &totals, NULL);
+  PPI_THEN(status, ppi_log_assembler_totals(assembler, &totals, NULL));
   ppi_free(items);
   return status;
 }
@@ -323,8 +318,7 @@ static pprof_status notify_ends(ppi_rotate *rotate,
                          .stride = sizeof(pprof_event),
                          .end_seq = rotate->lanes[lane].end,
                          .lane = lane};
-    if (status == PPROF_STATUS_OK)
-      status = ppi_log_assembler_events(assembler, &batch);
+    PPI_THEN(status, ppi_log_assembler_events(assembler, &batch));
   }
   return status == PPROF_STATUS_OK ? ppi_log_assembler_flush(assembler)
                                    : status;

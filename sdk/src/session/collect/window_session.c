@@ -19,9 +19,8 @@ static pprof_status count_tally(const ppi_tally *tally, ppi_tally *out) {
   pprof_status status = PPROF_STATUS_OK;
   for (size_t lane = 0; lane < tally->num_lanes; lane++)
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-      if (status == PPROF_STATUS_OK)
-        status = ppi_tally_add(out, (uint32_t)lane, counted[i],
-                               tally->lanes[lane][counted[i]]);
+      PPI_THEN(status, ppi_tally_add(out, (uint32_t)lane, counted[i],
+                                     tally->lanes[lane][counted[i]]));
   return status;
 }
 
@@ -49,8 +48,7 @@ static pprof_status count(void *user, ppi_counts *out) {
   count_run(session, out->run);
   pprof_status status = count_tally(&session->drain.tally, &out->lanes);
   if (status == PPROF_STATUS_OK) status = count_lanes(session, &out->lanes);
-  if (status == PPROF_STATUS_OK)
-    status = ppi_totals_add_spool(&out->lanes, session->drain.spool);
+  PPI_THEN(status, ppi_totals_add_spool(&out->lanes, session->drain.spool));
   return status;
 }
 
@@ -99,8 +97,7 @@ pprof_status ppi_session_windows(pprof_session *session,
 pprof_status ppi_session_add_window_maker(pprof_session *session,
                                           const ppi_window_maker *maker) {
   ppi_window_sinks *windows;
-  pprof_status status = ppi_session_windows(session, &windows);
-  if (status != PPROF_STATUS_OK) return status;
+  PPI_TRY(ppi_session_windows(session, &windows));
   return ppi_window_sinks_add(windows, maker);
 }
 
