@@ -79,8 +79,7 @@ static const struct ppi_tool_verb verbs[] = {
      "pprof-report html --open run.pplog"},
     {"sql", "LOG... QUERY", "answer a query of SQL over logs",
      "The tables and views are those of docs/sql.md; a file that `export "
-     "sqlite` "
-     "made\nis read as it is.\n",
+     "sqlite` made\nis read as it is.\n",
      PPI_TAKES(ALL) | PPI_TAKES(SQL) | PPI_TAKES(SQLITE) | PPI_TAKES(OUTPUT) |
          PPI_TAKES(TRACES) | PPI_TAKES(RAW),
      PPI_READS_RUNS, false, false, ppi_tool_sql, ppi_tool_sql_operands,
@@ -110,8 +109,7 @@ static const struct ppi_tool_verb verbs[] = {
      "pprof-report check --expect expect.yaml run.pplog"},
     {"expect", "--learn LOG...", "write rules that runs keep, for check",
      "The order of stages in each request or step, their numbers, where "
-     "nothing "
-     "waits, how\nlong they take at most. See docs/compare.md.\n",
+     "nothing waits, how\nlong they take at most. See docs/compare.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(OUTPUT) | PPI_TAKES(EXPECT) | PPI_TAKES(TRACES),
      PPI_READS_RUNS, true, false, ppi_tool_expect, NULL,
      "Check, repair, set up",
@@ -185,8 +183,7 @@ static const struct ppi_tool_verb verbs[] = {
     {"whatif", "LOG",
      "find what a faster stage brings at most, and what limits then",
      "Bounds by the laws of queues, from the utilization of each thread, "
-     "stream "
-     "and lock.\nWithout --scale what half of each stage brings. See "
+     "stream and lock.\nWithout --scale what half of each stage brings. See "
      "docs/live.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(WHATIF) | PPI_TAKES(FORMATS) |
          PPI_TAKES(OUTPUT) | PPI_TAKES(TRACES) | PPI_TAKES(RAW),
@@ -194,8 +191,7 @@ static const struct ppi_tool_verb verbs[] = {
      "pprof-report whatif --scale detect=0.5 run.pplog"},
     {"cost", "MODEL.onnx", "count what a model computes, before it runs",
      "Parameters, MACs, FLOPs and bytes of an ONNX model, by module, operator "
-     "or "
-     "node.\nIts weights are not read. Unknown parts are named, and totals "
+     "or node.\nIts weights are not read. Unknown parts are named, and totals "
      "then are \"at least\";\nsee docs/cost.md.\n",
      PPI_TAKES(ALL) | PPI_TAKES(COST) | PPI_TAKES(FORMATS) | PPI_TAKES(OUTPUT) |
          PPI_TAKES(RAW) | PPI_TAKES(DIMS),

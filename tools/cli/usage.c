@@ -218,7 +218,6 @@ void ppi_tool_help(const struct ppi_tool_verb *verbs,
   print_overview(verbs, out);
   fputs(
       "\n`pprof-report help VERB` has an example and the options of one verb, "
-      "`help -v`\nall of all, `help pprof.yaml` the keys of a "
-      "configuration.\n",
+      "`help -v`\nall of all, `help pprof.yaml` the keys of a configuration.\n",
       out);
 }

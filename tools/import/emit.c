@@ -414,8 +414,7 @@ static size_t make_notes(const ppi_emitter *emit, const uint64_t *skips,
   if (facts && facts->counters_not_finite) {
     snprintf(texts[num], NOTE_LEN,
              "%" PRIu64
-             " values of counters that were not finite are not in"
-             " the trace",
+             " values of counters that were not finite are not in the trace",
              facts->counters_not_finite);
     notes[num] = (ppi_text){"import", texts[num]};
     num++;

@@ -49,10 +49,9 @@ static const struct query {
                      " MIN(COALESCE(text, " TEXT(
                          "textId") ")) AS name FROM NVTX_EVENTS"
                                    " WHERE eventType = 33 GROUP BY category, "
-                                   "domainId) c"
-                                   " ON c.category = e.category AND c.domainId "
-                                   "= e.domainId"
-                                   " WHERE e.eventType IN (34, 59, 60)"},
+                                   "domainId) c ON c.category = e.category AND "
+                                   "c.domainId = e.domainId WHERE e.eventType "
+                                   "IN (34, 59, 60)"},
     {"CUPTI_ACTIVITY_KIND_RUNTIME", "start end nameId globalTid correlationId",
      "SELECT 1, 'cuda_runtime', " TEXT(
          "nameId") ", globalTid, start, \"end\","

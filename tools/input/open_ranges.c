@@ -102,8 +102,7 @@ static void put_counts(const ppi_forensics *found, ppi_page *page) {
   if (found->num_torn)
     ppi_page_format(page,
                     "  %" PRIu64
-                    " places changed while they were read and are "
-                    "left out\n",
+                    " places changed while they were read and are left out\n",
                     found->num_torn);
   if (found->num_damaged)
     ppi_page_format(page,

@@ -41,8 +41,7 @@ static int judge(const ppi_source *source, const char *name) {
   return ppi_tool_fail(
       PPI_EXIT_DAMAGED,
       "%s: its gzip data is damaged or cut; the first %llu bytes of the log "
-      "are "
-      "read",
+      "are read",
       name, (unsigned long long)source->num_out);
 }
 

@@ -67,8 +67,7 @@ bool ppi_tool_hooks_set(const struct ppi_run_options *options,
                setenv(NOTES, notes, 1) == 0 && ppi_tool_python_add(site, true));
   if (!done)
     ppi_tool_say(
-        "%s: the hooks cannot be put there: %s; leave them out with"
-        " --no-hooks",
+        "%s: the hooks cannot be put there: %s; leave them out with --no-hooks",
         folder, strerror(errno));
   return done;
 }

@@ -249,8 +249,7 @@ static bool bring(const ppi_carried *file, const char *folder) {
               ppi_tool_python_add(python, false);
   if (!done)
     ppi_tool_say(
-        "%s: a stand-in for the Python package %s cannot be put there:"
-        " %s",
+        "%s: a stand-in for the Python package %s cannot be put there: %s",
         folder, file->name, strerror(errno));
   return done;
 }

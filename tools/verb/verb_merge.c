@@ -14,8 +14,7 @@ static int judge(const ppi_log_merge_input *input) {
   const ppi_log_damage *damage = &input->damage;
   if (input->num_repeated)
     ppi_tool_say(
-        "%s: %zu of its runs %s in another input, too, and count%s "
-        "once",
+        "%s: %zu of its runs %s in another input, too, and count%s once",
         input->name, input->num_repeated,
         input->num_repeated == 1 ? "is" : "are",
         input->num_repeated == 1 ? "s" : "");

@@ -179,8 +179,7 @@ static void plan_runs(const struct axis *axis, const struct alignment *by,
     if (axis->runs[i].base_ns) shifts[i] = base_of(axis, by, i) - first;
   if (!known)
     ppi_tool_say(
-        "not all of the %zu runs say when they began: each starts at "
-        "0",
+        "not all of the %zu runs say when they began: each starts at 0",
         axis->num_runs);
   const ppi_chrome_plan plan = {
       axis->num_runs, shifts, known ? first : 0,

@@ -165,8 +165,7 @@ static int say_done(const char *line) {
     ppi_tool_show(stdout, path);
   else if (strncmp(line, "done kernels", 12) == 0)
     ppi_tool_say(
-        "kernels were recorded; 'trigger' has the flight recorder"
-        " write them");
+        "kernels were recorded; 'trigger' has the flight recorder write them");
   else
     ppi_tool_say("the window is complete; its process writes no log");
   return fflush(stdout) == 0 ? PPI_EXIT_DONE : PPI_EXIT_USAGE;

@@ -274,10 +274,9 @@ ROW("nvtx.device", CHOICE, "off", 0, 0, nvtx_devices, AT(nvtx.device),
     "default: also time pushed ranges on the default stream of the thread's"
     " CUDA context and on named streams. off: host times only.", FIXED)
 ROW("nvtx.streams", RULES, "none", 0, 0, domain_streams, AT(nvtx.streams),
-    "Where a domain's ranges work, for `device`: `{my_comm: own}`. own: on"
-    " its own streams, so host times only, the default for NCCL, NVSHMEM,"
-    " UCX, UCC, MPI, HorovodOps and DALI. default: on timed streams. At most"
-    " 64.", FIXED)
+    "Where a domain's ranges work, for `device`: `{my_comm: own}`. own: on its "
+    "own streams, so host times only, the default for NCCL, NVSHMEM, UCX, UCC, "
+    "MPI, HorovodOps and DALI. default: on timed streams. At most 64.", FIXED)
 ROW("nvtx.domains", RULES, "none", 0, 0, NULL, AT(nvtx.domains),
     "Categories by the domain's name: `{NCCL: communication}`. At most 64.",
     FIXED)

@@ -310,8 +310,7 @@ static void build_memory_manipulation(const ppi_figures *figures,
   put(out, &device, add_device);
   if (!out->num_rows)
     out->reason =
-        "no range named memcpy, memorycopy or memset, and no records of "
-        "copies";
+        "no range named memcpy, memorycopy or memset, and no records of copies";
 }
 
 PPI_VIEW(memory_manipulation, "Memory Manipulation Summary",

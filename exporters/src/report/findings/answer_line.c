@@ -224,9 +224,8 @@ static void put_unmarked(ppi_search *search, const char *time) {
             time, ppi_words_name(whole).text);
   else
     PPI_SAY(search->out->answer,
-            "%s lie in no stage%s: mark what happens "
-            "there.",
-            time, is_request ? " inside the request" : "");
+            "%s lie in no stage%s: mark what happens there.", time,
+            is_request ? " inside the request" : "");
 }
 
 // Nothing recorded went on.
