@@ -89,6 +89,11 @@ int ppi_tool_fail(int code, const char *format, ...) {
   return code;
 }
 
+int ppi_tool_failed(int code, pprof_status status, const pprof_error *error) {
+  return ppi_tool_fail(
+      code, "%s", error->text[0] ? error->text : pprof_status_string(status));
+}
+
 void ppi_tool_put(ppi_page *page, const char *format, ...) {
   char *text = NULL;
   va_list arguments;

@@ -43,6 +43,8 @@ void ppi_tool_list(char *list, size_t size, const char *name);
 // ppi_tool_fail says so, and answers `code`.
 int ppi_tool_fail(int code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+// ppi_tool_failed says why a call failed, and answers `code`.
+int ppi_tool_failed(int code, pprof_status status, const pprof_error *error);
 // ppi_tool_put puts a text of which all is visible, as ppi_page_visible has it,
 // but the line's end behind the format.
 void ppi_tool_put(ppi_page *page, const char *format, ...)

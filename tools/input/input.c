@@ -275,9 +275,7 @@ static int deliver(const char *path, bool skims, struct ppi_tool_watch *watch) {
   pprof_status status = read_any(path, skims, &watch->base, &error);
   ppi_tool_progress_clear(&progress);
   if (status == PPROF_STATUS_OK || watch->sink_failed) return PPI_EXIT_DONE;
-  if (!watch->is_quiet)
-    ppi_tool_say("%s",
-                 error.text[0] ? error.text : pprof_status_string(status));
+  if (!watch->is_quiet) ppi_tool_failed(PPI_EXIT_INPUT, status, &error);
   // The reader finishes the sink if it delivered anything.
   return status == PPROF_STATUS_CORRUPT && watch->finished ? PPI_EXIT_DAMAGED
                                                            : PPI_EXIT_INPUT;

@@ -26,8 +26,7 @@ static void show(ppi_spool_list *list, const char *path, const char *named) {
   int code = PPI_EXIT_INPUT;
   pprof_status status = ppi_forensics_read(path, &found, &error);
   if (status != PPROF_STATUS_OK) {
-    ppi_tool_say("%s",
-                 error.text[0] ? error.text : pprof_status_string(status));
+    ppi_tool_failed(code, status, &error);
   } else if (list->show(list, path, named, &found)) {
     list->num_shown++;
     code = found.num_damaged ? PPI_EXIT_DAMAGED : PPI_EXIT_DONE;
@@ -71,9 +70,7 @@ static int of_log(const char *path, ppi_spool_list *list) {
     return ppi_tool_fail(PPI_EXIT_INPUT,
                          "%s: the run had no spool; what is open is not known",
                          path);
-  return ppi_tool_fail(
-      PPI_EXIT_INPUT, "%s",
-      error.text[0] ? error.text : pprof_status_string(status));
+  return ppi_tool_failed(PPI_EXIT_INPUT, status, &error);
 }
 
 static int of_file(const char *path, ppi_spool_list *list) {

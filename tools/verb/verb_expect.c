@@ -70,10 +70,8 @@ int ppi_tool_check_expected(const struct ppi_tool_options *options) {
   int code = PPI_EXIT_DONE;
   pprof_status status = ppi_expect_rules_read(options->expect, &rules, &error);
   if (status != PPROF_STATUS_OK) {
-    ppi_tool_say("%s",
-                 error.text[0] ? error.text : pprof_status_string(status));
     ppi_expect_rules_clear(&rules);
-    return PPI_EXIT_USAGE;
+    return ppi_tool_failed(PPI_EXIT_USAGE, status, &error);
   }
   struct checked checked = {
       .rules = &rules, .file = options->expect, .out = &page};

@@ -193,9 +193,7 @@ static int recover_one(const char *path,
     return print_never_used(path);
   }
   if (status != PPROF_STATUS_OK)
-    return ppi_tool_fail(
-        PPI_EXIT_INPUT, "%s",
-        error.text[0] ? error.text : pprof_status_string(status));
+    return ppi_tool_failed(PPI_EXIT_INPUT, status, &error);
   if (result.was_nothing) return print_never_used(path);
   if (result.reported_path[0] && !options->output) say_elsewhere(path, &result);
   bool whole = print_result(&result);

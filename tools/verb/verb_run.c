@@ -291,8 +291,7 @@ static char *settle_log(struct run *run, const char *path) {
   if (status == PPROF_STATUS_BUSY)
     ppi_tool_say("%s: its process still runs; as far as it goes", path);
   else
-    ppi_tool_say("%s",
-                 error.text[0] ? error.text : pprof_status_string(status));
+    ppi_tool_failed(PPI_EXIT_INPUT, status, &error);
   return strdup(path);
 }
 

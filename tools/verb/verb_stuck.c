@@ -154,9 +154,7 @@ static int usual_read(struct usual *usual, const char *path) {
   }
   if (status == PPROF_STATUS_OK || status == PPROF_STATUS_CORRUPT)
     return PPI_EXIT_DONE;
-  return ppi_tool_fail(
-      PPI_EXIT_INPUT, "%s",
-      error.text[0] ? error.text : pprof_status_string(status));
+  return ppi_tool_failed(PPI_EXIT_INPUT, status, &error);
 }
 
 // ---- what is stuck ----

@@ -7,14 +7,6 @@
 #include "base/masked.h"
 #include "session/capture/windows.h"
 
-// A rule that was there already goes on where it is.
-static void carry_over(const ppi_window_state *windows,
-                       const ppi_capture_rule *rule, ppi_rule_state *out) {
-  for (size_t i = 0; i < windows->capture.num_rules; i++)
-    if (ppi_capture_same_state(&windows->capture.rules[i], rule))
-      *out = windows->rules[i];
-}
-
 static bool has_marker(const ppi_capture *capture, const char *name) {
   for (size_t i = 0; i < capture->num_rules; i++)
     if (capture->rules[i].kind == PPI_CAPTURE_MARKER &&
@@ -48,8 +40,12 @@ static void change_rules(pprof_session *session, const ppi_capture *capture) {
   ppi_window_state *windows = &session->windows;
   ppi_rule_state rules[PPI_SCHEDULE_MAX_RULES];
   memset(rules, 0, sizeof rules);
+  // A rule that was there already goes on where it is.
   for (size_t i = 0; i < capture->num_rules; i++)
-    carry_over(windows, &capture->rules[i], &rules[i]);
+    for (size_t was = 0; was < windows->capture.num_rules; was++)
+      if (ppi_capture_same_state(&windows->capture.rules[was],
+                                 &capture->rules[i]))
+        rules[i] = windows->rules[was];
   bool renew = watch_names(capture, &windows->capture);
   windows->capture = *capture;
   memcpy(windows->rules, rules, sizeof rules);
