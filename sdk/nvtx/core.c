@@ -17,36 +17,12 @@ static void mark_ex(const nvtx_attributes *attributes) {
   if (PPI_UNLIKELY(next != NULL)) ppi_nvtx_pass_event(next, NULL, attributes);
 }
 
-static void mark_a(const char *name) {
-  ppi_nvtx_ascii(PPI_NVTX_MARK, DEFAULT, NULL, name);
-  PPI_NVTX_PASS(CORE(MARK_A), (const char *), name);
-}
-
-static void mark_w(const wchar_t *name) {
-  ppi_nvtx_wide(PPI_NVTX_MARK, DEFAULT, NULL, name);
-  PPI_NVTX_PASS(CORE(MARK_W), (const wchar_t *), name);
-}
-
 static uint64_t start_ex(const nvtx_attributes *attributes) {
   uint64_t id =
       (uint64_t)ppi_nvtx_described(PPI_NVTX_START, DEFAULT, attributes);
   nvtx_function next = CORE(START_EX);
   if (PPI_LIKELY(next == NULL)) return id;
   return ppi_nvtx_join_ids(id, ppi_nvtx_pass_event(next, NULL, attributes));
-}
-
-static uint64_t start_a(const char *name) {
-  uint64_t id = (uint64_t)ppi_nvtx_ascii(PPI_NVTX_START, DEFAULT, NULL, name);
-  nvtx_function next = CORE(START_A);
-  if (PPI_LIKELY(next == NULL)) return id;
-  return ppi_nvtx_join_ids(id, ((uint64_t(*)(const char *))next)(name));
-}
-
-static uint64_t start_w(const wchar_t *name) {
-  uint64_t id = (uint64_t)ppi_nvtx_wide(PPI_NVTX_START, DEFAULT, NULL, name);
-  nvtx_function next = CORE(START_W);
-  if (PPI_LIKELY(next == NULL)) return id;
-  return ppi_nvtx_join_ids(id, ((uint64_t(*)(const wchar_t *))next)(name));
 }
 
 static void end(uint64_t id) {
@@ -62,15 +38,24 @@ static int push_ex(const nvtx_attributes *attributes) {
   return ppi_nvtx_push(DEFAULT, attributes);
 }
 
-static int push_a(const char *name) {
-  PPI_NVTX_PASS(CORE(PUSH_A), (const char *), name);
-  return (int)ppi_nvtx_ascii(PPI_NVTX_PUSH, DEFAULT, NULL, name);
-}
-
-static int push_w(const wchar_t *name) {
-  PPI_NVTX_PASS(CORE(PUSH_W), (const wchar_t *), name);
-  return (int)ppi_nvtx_wide(PPI_NVTX_PUSH, DEFAULT, NULL, name);
-}
+// The events that a text alone describes, as A and as W.
+#define TEXT_EVENTS(a, A, read, type)                                      \
+  static void mark_##a(const type *name) {                                 \
+    read(PPI_NVTX_MARK, DEFAULT, NULL, name);                              \
+    PPI_NVTX_PASS(CORE(MARK_##A), (const type *), name);                   \
+  }                                                                        \
+  static uint64_t start_##a(const type *name) {                            \
+    uint64_t id = (uint64_t)read(PPI_NVTX_START, DEFAULT, NULL, name);     \
+    nvtx_function next = CORE(START_##A);                                  \
+    if (PPI_LIKELY(next == NULL)) return id;                               \
+    return ppi_nvtx_join_ids(id, ((uint64_t(*)(const type *))next)(name)); \
+  }                                                                        \
+  static int push_##a(const type *name) {                                  \
+    PPI_NVTX_PASS(CORE(PUSH_##A), (const type *), name);                   \
+    return (int)read(PPI_NVTX_PUSH, DEFAULT, NULL, name);                  \
+  }
+TEXT_EVENTS(a, A, ppi_nvtx_ascii, char)
+TEXT_EVENTS(w, W, ppi_nvtx_wide, wchar_t)
 
 static int pop(void) {
   nvtx_function next = CORE(POP);
