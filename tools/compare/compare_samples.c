@@ -455,12 +455,7 @@ static pprof_status samples_finish(pprof_sink *sink,
 
 void ppi_samples_init(ppi_samples *samples, size_t num_warm) {
   *samples = (ppi_samples){.base = {.size = sizeof(pprof_sink) | PPI_IN_COLUMNS,
-                                    .begin = samples_begin,
-                                    .define = samples_define,
-                                    .events = samples_events,
-                                    .checkpoint = samples_checkpoint,
-                                    .window = samples_window,
-                                    .finish = samples_finish},
+                                    PPI_SINK_CALLBACKS(samples_)},
                            .num_warm = num_warm};
 }
 

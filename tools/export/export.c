@@ -131,13 +131,8 @@ static pprof_status take_finish(pprof_sink *sink, const pprof_totals *totals) {
 void *ppi_export_make(const ppi_export_format *format, FILE *file) {
   const ppi_report_details details = {.paths = true, .warmup = -1};
   ppi_export *made = ppi_tool_must(calloc(1, format->size));
-  made->sink = (pprof_sink){.size = sizeof made->sink,
-                            .begin = take_begin,
-                            .define = take_define,
-                            .events = take_events,
-                            .checkpoint = take_checkpoint,
-                            .window = take_window,
-                            .finish = take_finish};
+  made->sink =
+      (pprof_sink){.size = sizeof made->sink, PPI_SINK_CALLBACKS(take_)};
   made->format = format;
   made->parts = PPI_PART_ALL;
   made->file = file;

@@ -113,16 +113,11 @@ static pprof_status watch_finish(pprof_sink *sink, const pprof_totals *totals) {
 
 static void watch_init(struct ppi_tool_watch *watch, const char *path,
                        pprof_sink *next, struct ppi_tool_runs *runs) {
-  *watch = (struct ppi_tool_watch){.base = {.size = sizeof(pprof_sink),
-                                            .begin = watch_begin,
-                                            .define = watch_define,
-                                            .events = watch_events,
-                                            .checkpoint = watch_checkpoint,
-                                            .window = watch_window,
-                                            .finish = watch_finish},
-                                   .next = next,
-                                   .path = path,
-                                   .runs = runs};
+  *watch = (struct ppi_tool_watch){
+      .base = {.size = sizeof(pprof_sink), PPI_SINK_CALLBACKS(watch_)},
+      .next = next,
+      .path = path,
+      .runs = runs};
   watch->base.size |= next->size & PPI_IN_COLUMNS;
   // Without a callback the reader does not decode events.
   if (!next->events) watch->base.events = NULL;

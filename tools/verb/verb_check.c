@@ -331,15 +331,10 @@ struct checking {
 
 static int check_log(const char *path, void *user) {
   struct checking *checking = user;
-  struct check_sink sink = {.base = {.size = sizeof(pprof_sink),
-                                     .begin = check_begin,
-                                     .define = check_define,
-                                     .events = check_events,
-                                     .checkpoint = check_checkpoint,
-                                     .window = check_window,
-                                     .finish = check_finish},
-                            .path = path,
-                            .out = &checking->page};
+  struct check_sink sink = {
+      .base = {.size = sizeof(pprof_sink), PPI_SINK_CALLBACKS(check_)},
+      .path = path,
+      .out = &checking->page};
   struct ppi_tool_watch watch;
   struct ppi_tool_log log;
   ppi_log_damage damage = {0, 0, 0, false};

@@ -412,12 +412,7 @@ static ppi_chrome_writer *create_writer(void) {
   if (!writer) return NULL;
   writer->base = (pprof_sink){
       .size = sizeof(pprof_sink) | PPI_IN_COLUMNS,
-      .begin = chrome_begin,
-      .define = chrome_define,
-      .events = chrome_events,
-      .checkpoint = chrome_checkpoint,
-      .window = chrome_window,
-      .finish = chrome_finish,
+      PPI_SINK_CALLBACKS(chrome_),
       .destroy = chrome_destroy,
       .ready = chrome_ready,
   };

@@ -299,12 +299,7 @@ pprof_status ppi_flight_create(const ppi_flight_options *options,
   ppi_flight *flight = ppi_alloc(sizeof *flight);
   if (!flight) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   flight->base = (pprof_sink){.size = sizeof(pprof_sink),
-                              .begin = begin,
-                              .define = define,
-                              .events = events,
-                              .checkpoint = checkpoint,
-                              .window = window,
-                              .finish = finish,
+                              PPI_SINK_CALLBACKS(),
                               .kept = kept,
                               .destroy = destroy,
                               .ready = ready};

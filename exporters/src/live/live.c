@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/descriptor.h"
 #include "base/mem.h"
+#include "event/event.h"
 #include "live/live_count.h"
 
 #define MS 1000000ull
@@ -130,12 +131,7 @@ pprof_status ppi_live_create(const ppi_live_options *options, ppi_live **out) {
   ppi_live *live = ppi_alloc(sizeof *live);
   if (!live) return PPROF_STATUS_NO_MEMORY;
   live->base = (pprof_sink){.size = sizeof live->base,
-                            .begin = live_begin,
-                            .define = live_define,
-                            .events = live_events,
-                            .checkpoint = live_checkpoint,
-                            .window = live_window,
-                            .finish = live_finish,
+                            PPI_SINK_CALLBACKS(live_),
                             .destroy = live_destroy,
                             .name = "live"};
   live->options = *options;

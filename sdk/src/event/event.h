@@ -25,6 +25,12 @@ struct pprof_run_info {
   struct ppi_staging *staging;
 };
 
+// A sink's usual calls, all of them: PREFIXbegin and so on.
+#define PPI_SINK_CALLBACKS(prefix)                                            \
+  .begin = prefix##begin, .define = prefix##define, .events = prefix##events, \
+  .window = prefix##window, .checkpoint = prefix##checkpoint,                 \
+  .finish = prefix##finish
+
 // A damaged log may claim any id, and readers have arrays by id: they accept no
 // id or parent from here on.
 #define PPI_MAX_ID (1u << 22)

@@ -385,12 +385,7 @@ void ppi_tee_init(ppi_tee *tee) {
   memset(tee, 0, sizeof *tee);
   tee->most_buffered = (size_t)ppi_memory_share(MOST_HELD);
   tee->base = (pprof_sink){.size = sizeof(pprof_sink) | PPI_IN_COLUMNS,
-                           .begin = tee_begin,
-                           .define = tee_define,
-                           .events = tee_events,
-                           .checkpoint = tee_checkpoint,
-                           .window = tee_window,
-                           .finish = tee_finish,
+                           PPI_SINK_CALLBACKS(tee_),
                            .kept = tee_kept,
                            .ready = tee_ready};
 }

@@ -472,12 +472,7 @@ pprof_status ppi_log_writer_create(const char *path,
   log_writer *writer = ppi_alloc(sizeof *writer);
   if (!writer) return ppi_fail(error, PPROF_STATUS_NO_MEMORY, "out of memory");
   writer->base = (pprof_sink){.size = sizeof(pprof_sink),
-                              .begin = begin,
-                              .define = define,
-                              .events = events,
-                              .checkpoint = checkpoint,
-                              .window = window,
-                              .finish = finish,
+                              PPI_SINK_CALLBACKS(),
                               .kept = kept,
                               .destroy = destroy,
                               .ready = ready};
