@@ -127,25 +127,6 @@ def source_marked(w):
 
 
 @topology("chain")
-def chain_disk(w):
-    """The limit waits for a disk, as its CPU use shows."""
-    w.cpu = True
-    w.define("disk", 8)
-    w.alias["store"] = ("disk",)
-    store = w.within("store", w.hidden("disk"), cpu=(0, 0))
-    chain(w, "parse 1 | store 0 | reply 1", how={"store": store})
-    w.forget("store")
-    w.advice = "waits for"
-
-
-@topology("chain")
-def chain_loop(w):
-    """Hooks name what holds the thread of an event loop."""
-    chain(w, "loop: GET 8", closed(4))
-    w.advice = "event loop"
-
-
-@topology("chain")
 def chain_noflow(w):
     w.no_flows = True
     chain(w, FIVE.format(1, 2, 1, 6, 1))
@@ -229,31 +210,6 @@ def replica_slow(w):
     def in_turn(unit):
         yield from inboxes[unit.n % 3].put(unit)
     chain(w, "fetch 1 | embed 2", poisson(10.5), None, end=in_turn)
-
-
-@topology("replica")
-def replica_in_order(w):
-    """Two threads take items in turn, and one is slow; a writer takes them in order."""
-    inboxes, outs = ([w.queue(f"{what} {n}", 4) for n in range(2)] for what in ("transform", "write"))
-    for number, ms in enumerate((1, 5)):
-        own = w.define(f"transform {number}", ms)
-        w.worker(w.row(own), [w.within("transform", w.hidden(own))], inboxes[number],
-                 outs[number].put)
-    w.alias["transform"] = ("transform 0", "transform 1")
-    w.define("write", 0.2)
-    row, write = w.row("writer"), w.serve("write")
-
-    def life():
-        for number in range(w.total):
-            unit = yield from outs[number % 2].get()
-            yield from write(row, [unit])
-            yield from w.finish(unit)
-
-    def in_turn(unit):
-        yield from inboxes[(unit.n - 1) % 2].put(unit)
-    w.kernel.spawn(life(), row)
-    chain(w, "read 0.3", end=in_turn)
-    w.advice = "slows that thread"
 
 
 add_chain("replica", "replicas_fine", "fetch 1 | embed 2 | generate 10 x3", poisson(12))

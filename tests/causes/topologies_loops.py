@@ -154,36 +154,6 @@ def loaders_meet(w):
                counted=False)
 
 
-def rounds_alike(w, threads, *steps):
-    w.total, w.unmarked = 120, True
-    for number in range(threads):
-        w.loop(w.row(f"worker {number}"), steps, counted=not number)
-
-
-@topology("lock")
-def lock_in_rounds(w):
-    """The range around a round is no stage: the one around the lock is."""
-    w.define("decode", 0.4)
-    w.define(w.hide("cache"), 4)
-    put = w.within("put", w.locked(w.lock("cache"), w.hidden(w.hide("cache"))))
-    rounds_alike(w, 4, w.within("item", w.serve("decode"), put))
-
-
-@topology("lock")
-def places_in_rounds(w):
-    """Two of twelve threads may query. Hooks record each thread's first call on no thread."""
-    w.define("query", 10)
-    gate = w.lock("gate", 2)
-    first, later = (w.within("search", w.locked(gate, w.serve("query", wandering=is_first)),
-                             wandering=is_first) for is_first in (True, False))
-
-    def search(row, units):
-        yield from (first if units[0].n == 1 else later)(row, units)
-    w.define("rerank", 6)
-    rounds_alike(w, 12, search, w.serve("rerank"))
-    w.advice = "let more in"
-
-
 @topology("background")
 def background(w):
     training(w, 5, 8.5)

@@ -200,14 +200,6 @@ def event_loop(w, start, stages, total=300, tasks=False):
 
 
 @topology("asyncio")
-def loop_unnumbered(w):
-    """Tasks without numbers of requests await what takes two at a time."""
-    w.no_flows = True
-    event_loop(w, closed(16), (("parse", 0.5, None), ("fetch", 20, 2)))
-    w.advice = "permits|at a time"
-
-
-@topology("asyncio")
 def loop_busy(w):
     event_loop(w, closed(12), (("parse", 1.5, None), ("fetch", 20, 0), ("render", 4, None)))
 

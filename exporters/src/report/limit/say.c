@@ -188,6 +188,11 @@ static void put_threads_next(ppi_limit_search *search,
             "make %s cheaper, or run it beside the event loop: "
             "`asyncio.to_thread(...)`, or in a process of its own.",
             text.text);
+  else if (model->names[name].category == PPROF_CATEGORY_DATALOADER)
+    PPI_SAY(out->next,
+            "read ahead, with more workers for %s (threads or processes), or "
+            "make it cheaper.",
+            text.text);
   else if (!is_rare(model, name) && model->cpu >= 0 &&
            model->queued < most_queued &&
            computing(model, station) < least_computing)
