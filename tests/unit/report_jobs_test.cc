@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,23 @@ class Stream {
   std::deque<uint64_t> flows_;
 };
 
+std::string RequestsText(const ppi_figures &figures) {
+  std::ostringstream out;
+  for (size_t i = 0; i < figures.num_request_runs; i++) {
+    const ppi_request_run &run = *figures.request_runs[i];
+    for (size_t k = 0; k < run.num_rows; k++) {
+      const ppi_request_row &row = run.rows[k];
+      out << "\n" << row.flow << " " << row.length_ns << " " << row.hop_ns;
+      for (size_t c = 0; c < row.num_cells; c++) {
+        const ppi_request_cell &cell = run.cells[row.first_cell + c];
+        out << " " << cell.stage << ":" << cell.calls << ":" << cell.own_ns
+            << ":" << cell.critical_ns;
+      }
+    }
+  }
+  return out.str();
+}
+
 std::string Told(EventFeed *feed, ppi_report_details details, ppi_jobs *jobs) {
   Report report;
   details.jobs = jobs;
@@ -89,7 +107,8 @@ std::string Told(EventFeed *feed, ppi_report_details details, ppi_jobs *jobs) {
   std::mt19937_64 random(5);
   EXPECT_EQ(feed->DeliverAs(report.sink(), &random, 10), PPROF_STATUS_OK);
   EXPECT_FALSE(ppi_report_depends_on_jobs(report.get()));
-  return report.Json() + FiguresText(*ppi_report_figures(report.get()));
+  const ppi_figures *figures = ppi_report_figures(report.get());
+  return report.Json() + FiguresText(*figures) + RequestsText(*figures);
 }
 
 TEST(ReportJobsTest, AnyNumberOfThreadsGivesTheSameReport) {
