@@ -85,10 +85,10 @@ typedef struct ppi_limit_calls {
   size_t num_flows, flows_capacity;
   ppi_limit_chunk *chunks;
   size_t num_chunks, chunks_capacity;
-  uint32_t most_depth;  // of calls, plus one; 0: any
-  uint64_t stride;      // one chunk of this many is kept; 0: all
-  uint64_t skip_to_ns;  // tables before this time are skipped
-  bool are_links;       // flows join ranges, and are no requests
+  uint32_t most_depth;    // of calls, plus one; 0: any
+  uint64_t stride;        // one chunk of this many is kept; 0: all
+  uint64_t skip_to_ns;    // tables before this time are skipped
+  bool are_links;         // flows join ranges, and are no requests
   ppi_limit_place *kept;  // room for the rows of the current table
   size_t kept_capacity;
   uint32_t *open;  // calls without an end yet, in order
