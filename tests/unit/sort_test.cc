@@ -142,23 +142,6 @@ TEST(SortTest, OfNumbers) {
   }
 }
 
-TEST(SortTest, FindsANumberByItsRank) {
-  std::mt19937_64 random(5);
-  for (size_t num : {1, 2, 100, 3000, 20000}) {
-    for (uint64_t span : {1ull, 50ull, 2048ull, 1ull << 33, ~0ull}) {
-      std::vector<uint64_t> numbers(num);
-      for (uint64_t &number : numbers) number = ~0ull - random() % span;
-      std::vector<uint64_t> want = numbers;
-      std::sort(want.begin(), want.end());
-      for (size_t rank : {size_t{0}, num / 3, num - 1}) {
-        std::vector<uint64_t> room = numbers;
-        ASSERT_EQ(want[rank], ppi_number_at(room.data(), num, rank))
-            << rank << " of " << num << " below " << span;
-      }
-    }
-  }
-}
-
 TEST(SortTest, OfKeysWithValues) {
   std::mt19937_64 random(3);
   const auto is_before = [](const ppi_keyed &a, const ppi_keyed &b) {
