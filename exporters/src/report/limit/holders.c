@@ -8,7 +8,7 @@
 
 enum { MOST_HOPS = 8 };
 
-bool ppi_changes_list(const ppi_limit_model *model, ppi_changes *out) {
+bool ppi_changes_list(const ppi_limit_model *model, ppi_times *out) {
   size_t num = 0;
   for (size_t i = 0; i < model->num_stations; i++)
     num += model->stations[i].num_borders;
@@ -40,7 +40,7 @@ static bool is_pause(const ppi_limit_model *model, uint64_t time_ns,
 // The station that a request in front of station `at` waits for, until
 // `*until_ns` at least; PPI_NONE: none. It is `at` if all its rows are taken.
 // Else it is the station that has not yet taken a free row's last output.
-static uint32_t who_holds(const ppi_limit_model *model, const ppi_changes *all,
+static uint32_t who_holds(const ppi_limit_model *model, const ppi_times *all,
                           uint32_t at, uint64_t time_ns, uint64_t *until_ns) {
   const uint64_t to_ns = *until_ns;
   for (int hops = 0; hops < MOST_HOPS; hops++) {
@@ -77,7 +77,7 @@ static uint32_t who_holds(const ppi_limit_model *model, const ppi_changes *all,
   return PPI_NONE;
 }
 
-static bool add_holders(const ppi_limit_model *model, const ppi_changes *all,
+static bool add_holders(const ppi_limit_model *model, const ppi_times *all,
                         uint32_t at, const ppi_interval *in,
                         ppi_intervals *holders) {
   bool is_done = true;
@@ -93,7 +93,7 @@ static bool add_holders(const ppi_limit_model *model, const ppi_changes *all,
   return is_done;
 }
 
-bool ppi_find_holders(const ppi_limit_model *model, const ppi_changes *all,
+bool ppi_find_holders(const ppi_limit_model *model, const ppi_times *all,
                       uint32_t station, const ppi_intervals *spans,
                       ppi_intervals *holders) {
   bool is_done = true;

@@ -32,6 +32,12 @@ typedef struct ppi_intervals {
   size_t num, capacity;
 } ppi_intervals;
 
+// Times in order.
+typedef struct ppi_times {
+  uint64_t *items;
+  size_t num;
+} ppi_times;
+
 // ppi_interval_add appends an interval; ppi_intervals_measure is the time of
 // all intervals before `time_ns`.
 bool ppi_intervals_add(ppi_intervals *to, uint64_t from_ns, uint64_t to_ns);

@@ -48,7 +48,7 @@ typedef struct ppi_limit_row {
   uint32_t *outer;   // outermost calls, by begin
   size_t num_outer;
   uint64_t first_ns, last_ns;  // their first begin and last end
-  uint32_t *between;  // recorded waits outside calls, by begin
+  uint32_t *between;           // recorded waits outside calls, by begin
   size_t num_between;
   uint32_t *parts;  // calls that are stages: outermost or inner ones
   size_t num_parts;

@@ -181,8 +181,8 @@ static void divide_gap(walk *at, const ppi_intervals *holders) {
 
 // Many requests wait in front of a station at a time, so what they wait for is
 // found once.
-static bool divide_gaps_before(walk *at, const ppi_changes *all,
-                               uint32_t station, ppi_intervals *holders) {
+static bool divide_gaps_before(walk *at, const ppi_times *all, uint32_t station,
+                               ppi_intervals *holders) {
   const ppi_limit_model *model = at->model;
   ppi_intervals spans = {0};
   bool is_done = true;
@@ -205,7 +205,7 @@ static bool divide_gaps_before(walk *at, const ppi_changes *all,
 static void divide_gaps(walk *at) {
   size_t num = at->model->num_stations;
   ppi_intervals *holders = ppi_alloc((num + 1) * sizeof *holders);
-  ppi_changes all = {NULL, 0};
+  ppi_times all = {NULL, 0};
   at->failed |= !holders || !ppi_changes_list(at->model, &all);
   for (uint32_t i = 0; i < num && !at->failed; i++)
     at->failed |= !divide_gaps_before(at, &all, i, holders);

@@ -74,16 +74,11 @@ uint32_t ppi_station_of_places(const ppi_limit_model *model, uint32_t name);
 // time of the next change.
 uint32_t ppi_station_taken(const ppi_station *station, uint64_t time_ns,
                            uint64_t *out_until_ns);
-// When the number of taken rows of any station changes, in order. False: out of
-// memory.
-typedef struct ppi_changes {
-  uint64_t *items;
-  size_t num;
-} ppi_changes;
-bool ppi_changes_list(const ppi_limit_model *model, ppi_changes *out);
+// When the number of taken rows of any station changes. False: out of memory.
+bool ppi_changes_list(const ppi_limit_model *model, ppi_times *out);
 // Adds to `holders`, by station and last for pauses, when in `spans` each of
 // them holds up requests in front of `station`. False: out of memory.
-bool ppi_find_holders(const ppi_limit_model *model, const ppi_changes *all,
+bool ppi_find_holders(const ppi_limit_model *model, const ppi_times *all,
                       uint32_t station, const ppi_intervals *spans,
                       ppi_intervals *holders);
 // The time in which all of its servers are taken.
