@@ -96,3 +96,17 @@ def places_in_rounds(w):
     w.define("rerank", 6)
     rounds_alike(w, 12, search, w.serve("rerank"))
     w.advice = "let more in"
+
+
+@topology("kernels")
+def numbers_read_back(w):
+    """Each number is read back by a copy that the thread waits for, in no stage and no call."""
+    stream, ends = w.stream(), []
+    for name, ms, category in (("MEMCPY_DtoH", 0.03, "Memcpy"), ("gemm", 1, "Kernel"),
+                               ("optimizer", 0.5, "Optimization")):
+        w.define(name, ms, category=category)
+    w.alias["forward"] = ("gemm",)
+    read = (w.launch("MEMCPY_DtoH", stream, ends), w.sync(None, 0, ends))
+    rounds(w, w.within("forward", w.launch("gemm", stream, ends), w.sync(None, 0, ends)),
+           *read * 60, w.serve("optimizer"))
+    w.advice = "fewer numbers back"

@@ -19,8 +19,8 @@ typedef struct parts {
   double *idle_ns;    // waits for work, by stage; the last: in no range
   double gap_ns, all_ns;
   double outside_ns;  // gaps from a step's end to the next one's begin
-  // Between stages where the thread waits for a device in calls of a runtime:
-  // the time, gaps included, and the calls.
+  // Between stages where the thread waits for a device in calls of a runtime,
+  // or for copies: the time, gaps included, and their number.
   double sync_ns;
   size_t num_syncs;
   uint32_t sync;  // their name
@@ -161,6 +161,28 @@ static void add_to_stretch(const ppi_limit_model *model, uint32_t at,
   *in = (stretch){0};
 }
 
+// Without calls of the runtime: how many copies from a device the thread makes
+// in a gap, if it waits for nearly each. Ask for gaps in order.
+static size_t copies_in(const ppi_limit_model *model, uint64_t from_ns,
+                        uint64_t to_ns, size_t *at, uint32_t *name) {
+  const size_t least = 3;
+  size_t num = 0, waited = 0;
+  uint64_t end_ns = from_ns;
+  for (; *at < model->num_works && model->works[*at].submit_ns < to_ns; ++*at) {
+    const ppi_limit_work *work = &model->works[*at];
+    const ppi_limit_call *call = &model->calls[work->call];
+    if (work->submit_ns < from_ns || work->around != PPI_NO_CALL ||
+        call->host != model->loop_thread ||
+        !strstr(model->names[call->name].text, "DtoH"))
+      continue;
+    waited += end_ns <= work->submit_ns;
+    end_ns = work->end_ns;
+    *name = call->name;
+    num++;
+  }
+  return num >= least && 10 * waited >= 9 * num ? num : 0;
+}
+
 // The part of a gap that is in no step. Ask for gaps in order; `at` is the
 // first step that may end in the gap.
 static double outside_steps(const ppi_limit_model *model, uint64_t from_ns,
@@ -186,7 +208,7 @@ static void add_calls(const ppi_limit_model *model, ppi_keyed *awaited,
     to->own_ns[model->calls[row->parts[i]].name] +=
         (double)model->working_ns[row->parts[i]];
   stretch in = {0};
-  for (size_t i = 1, at = 0, step = 0; i < row->num_outer; i++) {
+  for (size_t i = 1, at = 0, step = 0, work = 0; i < row->num_outer; i++) {
     const ppi_limit_call *call = &model->calls[row->outer[i]];
     const ppi_limit_call *before = &model->calls[row->outer[i - 1]];
     uint64_t known_ns = recorded_in(model, before->end_ns, call->start_ns, &at);
@@ -207,8 +229,12 @@ static void add_calls(const ppi_limit_model *model, ppi_keyed *awaited,
     double out_ns = outside_steps(model, before->end_ns, call->start_ns, &step);
     out_ns = is_gap ? PPI_MIN(out_ns, ns) : 0;
     to->outside_ns += out_ns;
-    if (is_gap) to->gap_ns += ns - out_ns;
-    add_to_stretch(model, row->outer[i], is_gap ? ns - out_ns : 0, &in, to);
+    ns = is_gap ? ns - out_ns : 0;
+    size_t copies =
+        copies_in(model, before->end_ns, call->start_ns, &work, &to->sync);
+    if (ns > 0) to->num_syncs += copies;
+    *(copies ? &to->sync_ns : &to->gap_ns) += ns;
+    add_to_stretch(model, row->outer[i], copies ? 0 : ns, &in, to);
   }
 }
 
@@ -484,7 +510,7 @@ static bool say_greatest(ppi_limit_search *search, const parts *of) {
     say_gap(search, of);
   else if (PPI_MAX(most_ns, of->sync_ns) <= 0)
     return false;
-  else if (of->sync_ns >= most_ns)
+  else if (of->sync_ns >= 0.9 * most_ns)  // what is no work goes first
     say_sync(search, of);
   else if (own_ns >= most_ns)
     say_part(search, own, own_ns, "", of->all_ns);
