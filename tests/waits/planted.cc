@@ -77,7 +77,7 @@ void Share(bool writes, bool timed = false) {
         else
           pthread_rwlock_wrlock(&table);
         PPROF_SCOPE("write table");
-        Ask(4);
+        Ask(12);  // longer than readers that wake up late
       } else {
         if (timed && i % 2)
           pthread_rwlock_clockrdlock(&table, CLOCK_MONOTONIC, &until);
