@@ -187,6 +187,31 @@ class LimitsTest(case.Case):
         for name, time in (("refresh", 6900), ("lookup", 3000), ("generate", 4000)):
             self.assertAlmostEqual(time, times[name] / 1000, delta=150, msg=times)
 
+    def test_a_blocked_thread_holds_up_until_its_output_is_taken(self):
+        # Every 50 ms, in ms: rank has `y` until 11 and takes `x` then, which embed gave out at 1.
+        # `r` is ready for embed at 2: rank holds it up for 9; until 21 the thread of embed idles.
+        us, events = 1000, [{"ph": "M", "pid": 1, "tid": 1000 + lane, "name": "thread_name",
+                             "args": {"name": name, "lane": lane}}
+                            for lane, name in enumerate(("front", "embed", "rank"), 1)]
+        stages = {"y": (("rank", 3, -5, 11),),
+                  "x": (("front", 1, -3, -2), ("embed", 2, 0, 1), ("rank", 3, 11, 12)),
+                  "r": (("front", 1, 1, 2), ("embed", 2, 21, 22), ("rank", 3, 23, 24))}
+        for number in range(1, 301):
+            calls = stages["yxr"[number % 3]]
+            for name, lane, begin, end in calls:
+                events.append({"ph": "X", "name": name, "pid": 1, "tid": 1000 + lane,
+                               "ts": (50 * (1 + number // 3) + begin) * us,
+                               "dur": (end - begin) * us, "cat": "UserDefined",
+                               "args": {"window": 0, "flows": [number]}})
+        path = self.path("blocked.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"pprofTrace": 1, "baseTimeNanoseconds": 0, "traceEvents": events}, file)
+        limit = case.Report(path).json["limit"]
+        times = {(row["kind"], row["name"]): row["time"] / us / us * 3 for row in limit["blame"]}
+        for row, time in ((("held up by", "rank"), 9), (("idle before", "embed"), 10 + 2),
+                          (("in line for", "rank"), 10)):
+            self.assertAlmostEqual(time, times[row], delta=0.3, msg=times)
+
     def test_compare_says_where_the_limit_moved(self):
         runs = [os.path.join(DATA, f"{run}.json.gz") for run in ("chain_second", "pool_hidden")]
         moved = case.run("compare", "--force", *runs).stdout.decode()
@@ -227,7 +252,7 @@ class LimitsTest(case.Case):
         self.assertAlmostEqual(4900 / 8000, sum(gap["part"] for gap in limit["gaps"]), delta=0.01)
 
     def test_time_that_nothing_explains_has_no_bound(self):
-        # Rounds of 8 ms: forward 2 ms, whose kernel takes 1.7 ms; then nothing is recorded.
+        # Rounds of 8 ms: forward takes 2 ms and its kernel 1.7 ms; the trace has nothing of the rest.
         trace, us = traces.KinetoTrace(), 1000
         for at in range(0, 40 * 8000 * us, 8000 * us):
             trace.host("forward", "user_annotation", at, at + 2000 * us)
