@@ -212,6 +212,31 @@ class LimitsTest(case.Case):
                           (("in line for", "rank"), 10)):
             self.assertAlmostEqual(time, times[row], delta=0.3, msg=times)
 
+    def test_a_pause_counts_from_where_it_begins(self):
+        # Each round, in ms: embed 2, tick ends at 2.5, rank begins at 3. In each tenth round all
+        # stand still from 2.5 to 33, while load and log are open: rank's thread idles for 0.5.
+        us, events, at = 1000, [{"ph": "M", "pid": 1, "tid": 1000 + lane, "name": "thread_name",
+                                 "args": {"name": name, "lane": lane}} for lane, name in
+                                enumerate(("embed", "rank", "load", "log", "tick"), 1)], 50
+        for number in range(1, 401):
+            pause = 0 if number % 10 else 30
+            for lane, (name, begin, end) in enumerate((
+                    ("embed", 0, 2), ("rank", 3 + pause, 5 + pause), ("load", 1, 3.2 + pause),
+                    ("log", 1, 3.4 + pause), ("tick", 2.4, 2.5)), 1):
+                flows = {"flows": [number]} if lane < 3 else {}
+                events.append({"ph": "X", "name": name, "pid": 1, "tid": 1000 + lane,
+                               "ts": (at + begin) * us, "dur": (end - begin) * us,
+                               "cat": "UserDefined", "args": {"window": 0, **flows}})
+            at += 6 + pause
+        path = self.path("pause.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"pprofTrace": 1, "baseTimeNanoseconds": 0, "traceEvents": events}, file)
+        limit = case.Report(path).json["limit"]
+        times = {(row["kind"], row["name"]): row["time"] / us / us for row in limit["blame"]}
+        self.assertAlmostEqual(30.5 / 10, times["paused", ""], delta=0.1, msg=times)
+        self.assertAlmostEqual((9 * 1 + 0.5) / 10, times["idle before", "rank"], delta=0.03,
+                               msg=times)
+
     def test_compare_says_where_the_limit_moved(self):
         runs = [os.path.join(DATA, f"{run}.json.gz") for run in ("chain_second", "pool_hidden")]
         moved = case.run("compare", "--force", *runs).stdout.decode()

@@ -183,6 +183,23 @@ TEST(EnergyFiguresTest, OverlapIsDividedAndUnsure) {
   EXPECT_NEAR(500, energy.Of("gpu:0 b").error_joules, 1e-3);
 }
 
+// Of 100 W each, a has half of one device's energy, b a quarter of the other's.
+TEST(EnergyFiguresTest, EachDeviceHasItsOwnStages) {
+  EventFeed feed = Sampled(100, 10000);
+  feed.Device(2, "gpu:1");
+  feed.Lane(1003, 0, "stream");
+  feed.Stream(3, 2);
+  for (uint64_t i = 0; i <= 1000; i++)
+    Count(&feed, "gpu:1.power_w", i * 100 * kMs, 100);
+  Busy(&feed, 1, "a", 0, 500);
+  Busy(&feed, 3, "b", 0, 250);
+  Energy energy(&feed);
+  EXPECT_NEAR(5000, energy.Of("gpu:0 a").joules, 1e-3);
+  EXPECT_NEAR(2500, energy.Of("gpu:1 b").joules, 1e-3);
+  EXPECT_NEAR(7500, energy.Of("gpu:1 (idle)").joules, 1e-3);
+  EXPECT_EQ(6u, energy.num());
+}
+
 // Ten calls of 100 ms are 10 samples: fewer than 20.
 TEST(EnergyFiguresTest, WhatIsTooShortIsNotResolved) {
   EventFeed feed = Sampled(100, 10000);
