@@ -276,6 +276,20 @@ class LimitsTest(case.Case):
         self.assertNotIn("host-bound", case.output("summary", self.path("trace.json")))
         self.assertAlmostEqual(4900 / 8000, sum(gap["part"] for gap in limit["gaps"]), delta=0.01)
 
+    def test_idle_time_in_no_call_is_a_wait_for_the_stage_that_ends_it(self):
+        # Rounds of 8 ms: load takes 3 ms on a thread of its own; forward begins 0.05 ms later,
+        # and its kernel takes all of its 4.9 ms but the first 0.1 ms.
+        trace, us = traces.KinetoTrace(), 1000
+        for at in range(0, 40 * 8000 * us, 8000 * us):
+            trace.host("load", "user_annotation", at, at + 3000 * us, tid=7)
+            trace.host("forward", "user_annotation", at + 3050 * us, at + 7950 * us)
+            number = trace.call(at + 3060 * us, at + 3061 * us)
+            trace.device("gemm", at + 3150 * us, at + 7940 * us, number)
+            trace.host("cudaStreamSynchronize", "cuda_runtime", at + 3070 * us, at + 7945 * us)
+        limit = case.Report(self.written(trace)).json["limit"]
+        found = {(gap["kind"], gap["name"]): gap["time"] / us for gap in limit["gaps"]}
+        self.assertAlmostEqual(3100, found.get(("waiting", "load"), 0), delta=60, msg=found)
+
     def test_time_that_nothing_explains_has_no_bound(self):
         # Rounds of 8 ms: forward takes 2 ms and its kernel 1.7 ms; the trace has nothing of the rest.
         trace, us = traces.KinetoTrace(), 1000
